@@ -1,15 +1,11 @@
-"""Where the sizes of vectors and matrices are read from, and the printer that writes them."""
+"""Where the sizes of vectors and matrices are read from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from blrgen.emit.printers import ArrayPrinter
-from blrgen.emit.uses import use
 from blrgen.errors import InternalError
-from blrgen.program import wholes
-from blrgen.program.inspect import ATOM
 from blrgen.program.program import Program
 from blrgen.program.types import Type
 
@@ -53,24 +49,3 @@ def rows_like(t: Type, known: Mapping[str, Extent], name: Callable[[str], str] =
     if where is None:
         raise InternalError(f"no array has the size {t.shape[0]}")
     return name(where.array) + (".T" if where.axis else "")
-
-
-class LinearPrinter(ArrayPrinter):
-    """NumPy statements on vectors and matrices; the identity has the arrays' dtype."""
-
-    def __init__(
-        self,
-        known: Mapping[str, Extent],
-        main: str,
-        names: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(names)
-        self.known, self.main = known, main
-
-    def print_Identity(self, node: wholes.Identity) -> tuple[str, int]:
-        held = self.known[node.size].array if node.size in self.known else self.main
-        size = extent_text(node.size, self.known, self._name)
-        return f"{use('np')}.eye({size}, dtype={self._name(held)}.dtype)", ATOM
-
-    def _name(self, array: str) -> str:
-        return self.names.get(array, array)

@@ -10,7 +10,7 @@ from blrgen.emit.special import helper
 from blrgen.emit.uses import use, written
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
+from blrgen.program.axes import nodes as axes
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
 from blrgen.program.naming import is_correction
 
@@ -151,22 +151,13 @@ class ArrayPrinter(PythonPrinter):
     def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call(f"{use('np')}.where", self(node.condition), self(node.yes), self(node.no))
 
-    def print_Identity(self, node: wholes.Identity) -> tuple[str, int]:
-        return f"{use('np')}.eye({self.names.get(node.size, node.size)})", ATOM
-
-    def print_Solve(self, node: wholes.Solve) -> tuple[str, int]:
-        return self.call(f"{use('np')}.linalg.solve", self(node.arg), self(node.right))
-
-    def print_Total(self, node: wholes.Total) -> tuple[str, int]:
-        return self.call(f"{use('np')}.sum", self(node.arg))
-
-    def print_LogTotal(self, node: wholes.LogTotal) -> tuple[str, int]:
+    def print_Red(self, node: axes.Red) -> tuple[str, int]:
+        if node.op == "sum":
+            return self.call(f"{use('np')}.sum", self(node.arg))
         whole = f"{use('np')}.logaddexp.reduce({self(node.arg)})"
         if node.more is None:
             return whole, ATOM
         return self.call(f"{use('np')}.logaddexp", whole, self(node.more))
 
-    def print_Count(self, node: wholes.Count) -> tuple[str, int]:
-        whole = node.arg.name
-        more = f" {'+' if node.more > 0 else '-'} {abs(node.more)}" if node.more else ""
-        return self.call(f"{whole}.dtype.type", f"{whole}.size{more}")
+    def print_Extent(self, node: axes.Extent) -> tuple[str, int]:
+        return self.call(f"{node.axis}.dtype.type", f"{node.axis}.size")

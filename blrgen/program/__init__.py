@@ -28,8 +28,7 @@
 | `laws` | The laws that noise can have: a standard one, shifted and scaled by rational numbers |
 | `logistic` | Quotients of exponentials that would overflow, as powers of the logistic function |
 | `lower` | A `Rule` of SymPy expressions → its variables, and any of its assignments as a part |
-| `lowering` | SymPy expressions → nodes, by a method a class of SymPy |
-| `matrices` | Products of non-commuting symbols → vectors and matrices whole |
+| `lowering` | SymPy expressions → entries, by a method a class of SymPy |
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `naming` | Names for what a pass introduces, read off the expression: `one_minus_beta1` |
 | `nodes` | Expressions: immutable trees with exact constants |
@@ -49,11 +48,11 @@
 | `strength` | Cheaper operations for the same numbers: x² → x·x, and x³ … x⁸ by multiplication |
 | `sums` | Sums of exponentials as polynomials: Σ c · m · eˡ with exact numbers c |
 | `terms` | The terms of a body's long sums, in one order for all of them |
-| `types` | Axes and structures, and the checker that infers them |
+| `types` | Types: axes and a structure |
 | `variables` | The quantities of a rule as typed variables |
 | `watched` | Which states are looked at after a step |
 | `ways` | Which kernels a rule of arrays has, and in which ways they are run |
-| `wholes` | Vectors and matrices whole, as a rule is read, before their entries are |
+| `words` | Products of non-commuting symbols, read entry by entry |
 | `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |
 | `axes` | Programs over named axes: equations with indices, from which loops are found |

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 
 SUM, PRODUCT, SIGN, POWER, ATOM = 1, 2, 3, 4, 5
 
@@ -13,7 +12,6 @@ class Printer:
     """Nodes → text; a target overrides what it writes differently."""
 
     times = "*"
-    matmul = "@"
 
     def __call__(self, node: n.Node) -> str:
         return self.at(node, 0)
@@ -78,44 +76,6 @@ class Printer:
 
     def print_Select(self, node: n.Select) -> tuple[str, int]:
         return self.call("select", self(node.condition), self(node.yes), self(node.no))
-
-    def print_MatMul(self, node: wholes.MatMul) -> tuple[str, int]:
-        left, right = self.at(node.left, PRODUCT), self.at(node.right, SIGN)
-        return f"{left} {self.matmul} {right}", PRODUCT
-
-    def print_Solve(self, node: wholes.Solve) -> tuple[str, int]:
-        return self.call("solve", self(node.arg), self(node.right))
-
-    def print_HalfSolve(self, node: wholes.HalfSolve) -> tuple[str, int]:
-        return self.call("half_solve", self(node.arg), self(node.right))
-
-    def print_HalfProduct(self, node: wholes.HalfProduct) -> tuple[str, int]:
-        return self.call("half_product", self(node.arg), self(node.right))
-
-    def print_Transpose(self, node: wholes.Transpose) -> tuple[str, int]:
-        return f"{self.at(node.arg, ATOM)}.T", ATOM
-
-    def print_Outer(self, node: wholes.Outer) -> tuple[str, int]:
-        return self.call("outer", self(node.left), self(node.right))
-
-    def print_Identity(self, node: wholes.Identity) -> tuple[str, int]:
-        return self.call("identity", node.size)
-
-    def print_Trace(self, node: wholes.Trace) -> tuple[str, int]:
-        return self.call("trace", self(node.arg))
-
-    def print_Total(self, node: wholes.Total) -> tuple[str, int]:
-        return self.call("total", self(node.arg))
-
-    def print_LogTotal(self, node: wholes.LogTotal) -> tuple[str, int]:
-        return self.call("log_total_exp", *map(self, node.children))
-
-    def print_Count(self, node: wholes.Count) -> tuple[str, int]:
-        counted = f"count({self(node.arg)})"
-        return (f"{counted} + {node.more}", SUM) if node.more else (counted, ATOM)
-
-    def print_Symmetrize(self, node: wholes.Symmetrize) -> tuple[str, int]:
-        return self.call("symmetrize", self(node.arg))
 
 
 def text(node: n.Node) -> str:

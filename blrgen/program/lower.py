@@ -12,17 +12,16 @@ from blrgen.algebra.ranks import vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import Writes, part_of
+from blrgen.program.axes.lowered import Statement, over_axes
+from blrgen.program.axes.parts import Averages, Writes, part_of
 from blrgen.program.laws import distribution
 from blrgen.program.lowering import Lowering
 from blrgen.program.part import Part
 from blrgen.program.program import Program
 from blrgen.program.sizes import counts
 from blrgen.program.special import opened
-from blrgen.program.types import ENTRIES, SCALAR, Type, check, infer
-from blrgen.program.variables import checked_name, is_each, multiple, variables_of
+from blrgen.program.types import ENTRIES, SCALAR, Type
+from blrgen.program.variables import checked_name, is_each, variables_of
 
 Expr = Any
 
@@ -49,7 +48,6 @@ class Reader:
         types = {v.name: v.type for v in variables}
         _one_number_over_draws(rule, types)
         self.lowering = Lowering(types, counts(rule))
-        self._read: dict[Expr, n.Node] = {}
         inputs = frozenset(q.name for q in rule.of("input"))
         self.assignments = tuple(opened(rule.assignments, inputs))
         for x in self.assignments:
@@ -59,16 +57,19 @@ class Reader:
                 raise InternalError(f"unknown stage {x.stage!r} of the assignment to {x.name}")
             checked_name(x.name)
         statements = self.statements(types, self.assignments)
+        whole = over_axes(self.lowering, statements)
+        said = Lowering(dict(self.lowering.types), self.lowering.counts)
+        said.share(self.lowering)
         posterior = tuple(
-            (key, self.lowering.lower(e, where=f"in the posterior {key}"))
-            for key, e in rule.posterior
+            (key, said.lower(e, where=f"in the posterior {key}")) for key, e in rule.posterior
         )
         self.program = Program(
             variables,
             tuple((s.name, s.type) for s in statements),
-            frozenset(x for s in statements for x in n.names(s.expr)),
+            frozenset(x for s in whole.lets for x in n.names(s.expr)) | self.counted,
             next((x.name for x in reversed(self.stage("draw"))), ""),
             posterior,
+            tuple(said.inner),
             rule.until,
             rule.halved,
             tuple(self.lowering.expectations),
@@ -79,32 +80,32 @@ class Reader:
         """The assignments of one stage, in their order."""
         return tuple(x for x in self.assignments if x.stage == name)
 
+    @property
+    def counted(self) -> frozenset[str]:
+        """The arrays that assignments read the sizes of."""
+        read = {s for x in self.assignments for s in x.expr.free_symbols}
+        return frozenset(c.array for s, c in self.lowering.counts.items() if s in read)
+
     def statements(
         self, types: Mapping[str, Type], assignments: Sequence[Assignment]
     ) -> list[Statement]:
-        """Assignments with vectors and matrices whole; `types` are those of all that is known."""
+        """Assignments with their types; `types` are those of all that is known."""
         known = self.lowering.types = dict(types)
-        return [_statement(x.name, self._node(x), known) for x in assignments]
-
-    def _node(self, x: Assignment) -> n.Node:
-        """What is assigned; several parts make the same."""
-        if x.expr not in self._read:
-            self._read[x.expr] = self.lowering.lower(x.expr, f"in the assignment to {x.name}")
-        return self._read[x.expr]
+        return [statement(x, self.lowering, known) for x in assignments]
 
     def part(
         self,
         rule: Program,
         assignments: Sequence[Assignment],
         writes: Writes,
-        before: Sequence[Statement] = (),
+        averages: Averages | None = None,
     ) -> Part:
         """Assignments as a part of a rule: this one, or one with more variables.
 
-        What is made `before` them is read already.
+        What is averaged is made before them.
         """
-        known = rule.scope | {s.name: s.type for s in before}
-        return part_of(rule, [*before, *self.statements(known, assignments)], writes)
+        known = rule.scope | {x: rule.scope[total] for x, (total, _) in (averages or {}).items()}
+        return part_of(rule, self.lowering, self.statements(known, assignments), writes, averages)
 
 
 def written(assignments: Sequence[Assignment], states: Collection[str]) -> Writes:
@@ -149,23 +150,18 @@ def _kind(rule: Rule, name: str) -> str:
     return rule[name].kind if name in rule else "intermediate"
 
 
-def _statement(name: str, expr: n.Node, types: dict[str, Type]) -> Statement:
-    """Typed by the state or quantity it is the next value of, or by inference."""
-    found = infer(expr, types)
-    state = name.removesuffix("_next") if name.endswith("_next") else name
-    target = types.get(name, types.get(state, found))
-    if found == SCALAR != target:
-        expr = _alone(expr, target, state)
-    elif target.is_symmetric and found == Type(target.shape):
-        expr = wholes.Symmetrize(expr)
-    check(expr, target, types, name)
-    types[name] = target
-    return Statement(name, expr, target)
-
-
-def _alone(expr: n.Node, target: Type, state: str) -> n.Node:
-    """A number that is all of an array: beside nothing, 2 is 2I, and 0 is what any vector has."""
-    if target.is_symmetric:
-        return multiple(expr, target)
-    own = n.Ref(state)
-    return n.Sub(own, own) if expr == n.ZERO and target != ENTRIES else expr
+def statement(x: Assignment, lowering: Lowering, types: dict[str, Type]) -> Statement:
+    """Typed by the state or quantity it is the next value of, or by what is assigned."""
+    lowering.where = f"in the assignment to {x.name}"
+    found = lowering.type_of(lowering.prepared(x.expr))
+    target = types.get(x.name, types.get(x.name.removesuffix("_next"), found))
+    zero = x.expr == 0 or target.is_symmetric or target == ENTRIES
+    if found.shape != target.shape and not (found == SCALAR and zero):
+        raise InternalError(
+            f"{x.name} does not have the type it is assigned to\n"
+            f"  expression       {x.expr}\n"
+            f"  expression type  {found}\n"
+            f"  target type      {target}"
+        )
+    types[x.name] = target
+    return Statement(x.name, x.expr, target, target.is_symmetric and found == Type(target.shape))

@@ -14,14 +14,15 @@ import sympy as sp
 
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.averages import AverageLowering
+from blrgen.program.axes.nodes import Extent
 from blrgen.program.expectations import with_covariances
 from blrgen.program.exponentials import logs_of_totals
-from blrgen.program.matrices import MatrixLowering, is_negative
+from blrgen.program.sizes import Count
 from blrgen.program.special import CALLS as SPECIAL
 from blrgen.program.special import special_forms
-from blrgen.program.types import SCALAR, Type, infer
+from blrgen.program.types import SCALAR, Type
+from blrgen.program.words import Words, is_negative
 
 Expr = Any
 
@@ -30,30 +31,44 @@ _CALLS = {
     "cos": "cos", "atanh": "atanh", "Abs": "abs", "sign": "sign", "Max": "max", "Min": "min",
     "floor": "floor", "log1p": "log1p", "expm1": "expm1",
 }  # fmt: skip
-MOST_DEEP = 8  # differences inside one another; more terms taken off are one flat sum
 _RELATIONS = {
     "StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">=",
     "Equality": "==", "Unequality": "!=",
 }  # fmt: skip
 
 
-class Lowering(MatrixLowering, AverageLowering):
-    """SymPy → nodes, by a method a class; `types` says what the known names are."""
+class Lowering(Words, AverageLowering):
+    """SymPy → entries, by a method a class; `types` says what the known names are."""
 
-    def __init__(self, types: dict[str, Type], counts: Mapping[Expr, n.Node] | None = None) -> None:
+    def __init__(self, types: dict[str, Type], counts: Mapping[Expr, Count] | None = None) -> None:
         self.types = types
         self.counts = counts or {}  # sizes of vectors, as what counts them
         self.where = ""
+        self.inner = []
         self.expectations = []
         self.binomial_means = []
         self.meanings = {}
         self._named = {}
+        self._prepared: dict[Expr, Expr] = {}
+
+    def share(self, other: Lowering) -> None:
+        """Read on from what another one has met."""
+        self.expectations, self.binomial_means = other.expectations, other.binomial_means
+        self.meanings, self._named, self.first = other.meanings, other._named, other.first
+        self._prepared = other._prepared
 
     def lower(self, x: Expr, where: str = "") -> n.Node:
-        """The node for an expression; `where` is for messages."""
+        """The entry of an expression, at letters of its own axes; `where` is for messages."""
         self.where = where or self.where
-        x = logs_of_totals(with_covariances(sp.sympify(x, strict=True)))
-        return self.visit(special_forms(x))
+        x = self.prepared(x)
+        return self.entry(x, self.own(self.type_of(x)))
+
+    def prepared(self, x: Expr) -> Expr:
+        """An expression in the forms that are read: without overflow, and with digits kept."""
+        if x not in self._prepared:
+            opened = logs_of_totals(with_covariances(sp.sympify(x, strict=True)))
+            self._prepared[x] = special_forms(opened)
+        return self._prepared[x]
 
     def visit(self, x: Expr) -> n.Node:
         if x.is_commutative is False:
@@ -87,22 +102,25 @@ class Lowering(MatrixLowering, AverageLowering):
 
     def visit_total(self, x: Expr) -> n.Node:
         """Σ_k over the arrays' elements."""
-        inside = self.visit(x.args[0])
-        if len(infer(inside, self.types).shape) != 1:
+        if not self.type_of(x.args[0]).shape:
             raise UserError(
                 f"{x} is a sum over components that the rule keeps nowhere",
                 where=self.where,
                 why="emitted code has vectors where a state or an input is one",
                 how="`blrgen derive` has the rule, also as JSON that SymPy reads",
             )
-        return wholes.Total(inside)
+        return self.over_axis("sum", x.args[0])
 
     def visit_together(self, x: Expr) -> n.Node:
         """What stays one thing until here."""
         return self.visit(x.args[0])
 
     def visit_Symbol(self, x: Expr) -> n.Node:
-        return self.counts[x] if x in self.counts else self.visit_symbol(x)
+        return self.counted(self.counts[x]) if x in self.counts else self.visit_symbol(x)
+
+    def counted(self, count: Count) -> n.Node:
+        """The size of a vector by the length of an array."""
+        return n.add(Extent(count.array), n.Const.of(count.more))
 
     def visit_Rational(self, x: Expr) -> n.Node:
         return n.Const(Fraction(int(x.p), int(x.q)))
@@ -123,18 +141,7 @@ class Lowering(MatrixLowering, AverageLowering):
         return n.Neg(n.Named("inf"))
 
     def visit_Add(self, x: Expr) -> n.Node:
-        """Positive terms first, arrays before scalars, short before long."""
-        terms = sorted(x.args, key=self.reading_order)
-        plus = [self.visit(a) for a in terms if not is_negative(a)]
-        minus = [self.visit(-a) for a in terms if is_negative(a)]
-        if not plus:
-            return n.neg(n.add(*minus))
-        if len(minus) > MOST_DEEP:
-            return n.add(*plus, *map(n.neg, minus))
-        result = n.add(*plus)
-        for term in minus:
-            result = n.Sub(result, term)
-        return result
+        return self.signed(x, self.visit)
 
     def reading_order(self, x: Expr) -> tuple[Any, ...]:
         above = any(self.types.get(s.name, SCALAR) != SCALAR for s in x.free_symbols)
@@ -211,7 +218,11 @@ class Lowering(MatrixLowering, AverageLowering):
     def visit_log_total(self, x: Expr) -> n.Node:
         """log(Σ exp(f) + exp(c))."""
         level, _, *more = x.args
-        return wholes.LogTotal(self.visit(level), *map(self.visit, more))
+        return self.over_axis("lse", level, *map(self.visit, more))
+
+    def over_axis(self, op: str, x: Expr, more: n.Node | None = None) -> n.Node:
+        """A number made of all entries of an expression."""
+        return self.reduced(op, self.type_of(x).shape[0], lambda: self.visit(x), more)
 
     def visit_bessel_ratio(self, x: Expr) -> n.Node:
         return self._at_root("bessel_quotient", x)

@@ -294,6 +294,11 @@ def sqrt(arg: Node) -> Node:
     return Call("sqrt", (arg,))
 
 
+def is_name(node: Node | None, name: str) -> bool:
+    """Whether it is a quantity as it is, whole or at its own letters."""
+    return isinstance(node, Ref) and node.name == name
+
+
 def is_root(node: Node) -> TypeGuard[Call]:
     """Whether it is a square root."""
     return isinstance(node, Call) and node.name == "sqrt"

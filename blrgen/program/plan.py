@@ -15,8 +15,7 @@ from typing import Any
 from blrgen.core import Assignment
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import Writes
+from blrgen.program.axes.parts import Averages, Writes
 from blrgen.program.fading import fading
 from blrgen.program.laws import distribution
 from blrgen.program.lower import STAGES, Reader, written
@@ -152,12 +151,12 @@ class _Parts:
         assignments: Sequence[Assignment],
         writes: Writes | None = None,
         what: str = "update",
-        before: Sequence[Statement] = (),
+        averages: Averages | None = None,
     ) -> Part:
         """Assignments as a part, all passes done."""
         puts = written(assignments, self.states) if writes is None else writes
         known = replace(program, fading=self.fading)
-        made = timed("equations", lambda x: self.reader.part(known, x, puts, before), assignments)
+        made = timed("equations", lambda x: self.reader.part(known, x, puts, averages), assignments)
         return optimised(of_sizes(made, self.sizes), what)
 
     def drawing_again(
@@ -191,10 +190,7 @@ class _Parts:
         sums = tuple(fresh(f"{name}_sum", taken) for name in means)
         variables = tuple(Variable(x, "sum", scope[m]) for x, m in zip(sums, means, strict=True))
         extended = replace(program, variables=(*program.variables, *variables))
-        averages = [
-            Statement(m, n.Div(n.Ref(x), n.Ref(DRAWS)), scope[m])
-            for x, m in zip(sums, means, strict=True)
-        ]
+        averages = {m: (x, DRAWS) for x, m in zip(sums, means, strict=True)}
         count = Variable(DRAWS, "count", SCALAR)
         kept = [v for v in extended.variables if v.name not in means or v.name in made]
         averaged = replace(extended, variables=(*kept, count))

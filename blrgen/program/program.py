@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blrgen.program.axes.nodes import Let, ref
 from blrgen.program.density import BinomialMean, Expectation
-from blrgen.program.nodes import Node, Ref, names
+from blrgen.program.nodes import Node, names
 from blrgen.program.types import Type
 
 
@@ -23,12 +24,12 @@ class Variable:
     distribution: str = ""
     lower: Node | None = None  # state: the ends of its domain, where it has any
     upper: Node | None = None
-    gap: Node | None = None  # state or constant: see `definite`
+    gap: Node | None = None  # state or constant: see `definite`, by its entry at i, j
 
     @property
     def definite(self) -> Node | None:
         """What must be positive definite, if anything: the variable, or what its domain says."""
-        return Ref(self.name) if self.gap is None and self.domain == "SPD" else self.gap
+        return ref(self.name, "i", "j") if self.gap is None and self.domain == "SPD" else self.gap
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Program:
     made: tuple[tuple[str, Type], ...] = ()  # what is assigned, and its type
     reads: frozenset[str] = frozenset()  # what assignments read
     probe: str = ""  # where the loss is evaluated, if not at the parameters
-    posterior: tuple[tuple[str, Node], ...] = ()
+    posterior: tuple[tuple[str, Node], ...] = ()  # at letters of their axes
+    inner: tuple[Let, ...] = ()  # what they name, in its order
     until: str = ""
     halved: str = ""  # the hyperparameter that is halved until the step stays inside
     expectations: tuple[Expectation, ...] = ()  # without a closed form; called by their names

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.part import Part
 from blrgen.program.program import Program, Variable
@@ -35,8 +34,6 @@ def sized(program: Program, sizes: Sizes) -> Program:
         return Type(tuple(texts.get(x, x) for x in t.shape), t.structure)
 
     def change(node: n.Node) -> n.Node:
-        if isinstance(node, wholes.Identity):
-            return wholes.Identity(texts.get(node.size, node.size))
         if isinstance(node, n.Ref) and node.name in sizes:
             return n.Const.of(sizes[node.name])
         return node
@@ -55,6 +52,7 @@ def sized(program: Program, sizes: Sizes) -> Program:
         variables=tuple(variable(v) for v in program.variables if v.name not in sizes),
         made=tuple((name, of_type(t)) for name, t in program.made),
         posterior=tuple((key, n.transform(e, change)) for key, e in program.posterior),
+        inner=tuple(replace(s, expr=n.transform(s.expr, change)) for s in program.inner),
     )
 
 

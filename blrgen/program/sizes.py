@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -11,22 +12,30 @@ from blrgen.algebra.components import Component
 from blrgen.core import Rule
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.program import Variable
 from blrgen.program.types import EACH, SCALAR
 
 Expr = Any
 
 
-def counts(rule: Rule) -> dict[Expr, n.Node]:
+@dataclass(frozen=True)
+class Count:
+    """How many entries an array has, and `more`; `label` is what the rule calls that."""
+
+    array: str
+    more: int = 0
+    label: str = "d"
+
+
+def counts(rule: Rule) -> dict[Expr, Count]:
     """The size of the rule's vectors by the length of the array that the caller holds."""
     kept = rule.of("state", "input", "hyper")
     held = [q.symbol for q in kept if isinstance(q.symbol, Component)]
-    found: dict[Expr, n.Node] = {}
+    found: dict[Expr, Count] = {}
     for x in held:
         size, more = x.size.as_coeff_Add()[::-1]
         if size.is_Symbol and more.is_Integer:
-            found.setdefault(size, wholes.Count(n.Ref(x.name), -int(more), size.name))
+            found.setdefault(size, Count(x.name, -int(more), size.name))
     sizes = {x.size for x in held}
     if len(sizes) > 1:
         raise UserError(

@@ -12,7 +12,6 @@ from blrgen.algebra.ranks import axes_of
 from blrgen.core import Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import Variable
 from blrgen.program.sizes import size_variables, sizes_of
@@ -49,8 +48,6 @@ def _variable(q: Quantity, kind: Type, rule: Rule, lowering: Lowering) -> Variab
     checked_name(q.name)
     init = None if q.init is None else lowering.lower(q.init, where=f"initial {q.name}")
     default = None if q.default is None else lowering.lower(q.default, where=q.name)
-    if kind.is_symmetric:
-        init, default = (None if e is None else multiple(e, kind) for e in (init, default))
     held = q.kind == "hyper" and kind == ENTRIES  # a vector of known constants
     return Variable(
         q.name,
@@ -94,7 +91,10 @@ def _ends(
         return None, None, None
     if domain.kind in ("spd", "-spd"):
         apart = q.symbol if domain.lower is None else q.symbol - domain.lower
-        return None, None, lowering.lower(apart if domain.kind == "spd" else -apart, where=where)
+        gap = lowering.lower(apart if domain.kind == "spd" else -apart, where=where)
+        if lowering.inner:
+            raise UserError(f"no target can tell whether {apart} is definite", where=where)
+        return None, None, gap
     number = q.kind == "hyper" and not is_each(q)
     if domain.kind != "interval" or (number and not _made_of_names(q.domain)):
         return None, None, None
@@ -125,11 +125,6 @@ def _type(q: Quantity, spread: bool, rows: bool) -> Type:
         return Type(("n", *axes[1:]) if rows and axes[:1] == ("d",) else axes, structure)
     own = () if axes == (EACH,) else axes_of(q.symbol)
     return Type(own or axes, structure)
-
-
-def multiple(e: n.Node, kind: Type) -> n.Node:
-    """A number as that multiple of the identity."""
-    return n.mul(e, wholes.Identity(kind.shape[0]))
 
 
 def is_each(q: Quantity) -> bool:

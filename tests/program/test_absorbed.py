@@ -6,11 +6,10 @@ import pytest
 
 from blrgen.program import nodes as n
 from blrgen.program.absorbed import absorbed
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.inspect import text
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR
+from tests.program.small import of_trees
 
 pytestmark = pytest.mark.core
 
@@ -29,8 +28,7 @@ def after(*body: n.Node, domain: str = "(0, oo)") -> list[str]:
     variables = [Variable(v, "state", D) for v in "xy"] + [Variable("z", "input", D)]
     domains = {"a": domain, "b": "[0, oo)", "c": "(0, oo]"}
     variables += [Variable(v, "hyper", SCALAR, domain=d) for v, d in domains.items()]
-    statements = tuple(Statement(f"r{k}", e, D) for k, e in enumerate(body))
-    before = part_of(Program(tuple(variables)), statements)
+    before = of_trees(Program(tuple(variables)), [(f"r{k}", e) for k, e in enumerate(body)])
     return [text(s.expr) for s in absorbed(before).body]
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blrgen.algebra.components import Component, total
+from blrgen.algebra.ranks import DIM, mat
 from blrgen.program import nodes as n
-from blrgen.program import wholes as w
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.text import shown
 from blrgen.program.cse import cse
 from blrgen.program.naming import name_for
 from blrgen.program.program import Program, Variable
-from blrgen.program.types import ENTRIES, SCALAR, TRUTH, infer, matrix
+from blrgen.program.types import ENTRIES, SCALAR, matrix
+from tests.program.small import Body, of_symbols, of_trees
 
 pytestmark = pytest.mark.core
 
@@ -37,43 +37,44 @@ def _grown(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
 TREES = st.recursive(st.sampled_from(LEAVES), _grown, max_leaves=10)
 
 
-def program(trees: list[n.Node]) -> tuple[Program, list[Statement]]:
-    variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
-    return Program(variables), [Statement(f"v{k}", e, D) for k, e in enumerate(trees)]
+RULE = Program((*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR)))
 
 
-def one_after_the_other(p: Program, body: list[Statement]) -> list[tuple[str, n.Node]]:
+def named(trees: list[n.Node]) -> Body:
+    return [(f"v{k}", e) for k, e in enumerate(trees)]
+
+
+def one_after_the_other(given: Body) -> list[tuple[str, n.Node]]:
     """The largest tree that stands twice is taken out first, until none is left."""
-    scope = p.scope | {s.name: s.type for s in body}
-    taken, body = set(scope), list(body)
+    body = list(given)
+    taken = {*RULE.scope, *(x for x, _ in body)}
     while True:
-        counts = Counter(x for s in body for x in n.walk(s.expr))
+        counts = Counter(x for _, e in body for x in n.walk(e))
         worth = [
             x
             for x, times in counts.items()
             if times > 1 and not isinstance(x, (*n.LEAVES, n.Neg, n.Compare))
-            and infer(x, scope) not in (TRUTH, SCALAR)
+            and set(n.names(x)) - {"a"}
         ]  # fmt: skip
         if not worth:
-            return [(s.name, s.expr) for s in body]
+            return body
         tree = max(worth, key=n.size)
-        name = next((s.name for s in body if s.expr == tree), None)
+        name = next((x for x, e in body if e == tree), None)
         if name is None:
             name = name_for(tree, taken)
             taken.add(name)
-            scope[name] = infer(tree, scope)
-            first = next(k for k, s in enumerate(body) if tree in n.walk(s.expr))
-            body.insert(first, Statement(name, tree, D))
+            first = next(k for k, (_, e) in enumerate(body) if tree in n.walk(e))
+            body.insert(first, (name, tree))
 
         def change(x: n.Node, tree: n.Node = tree, name: str = name) -> n.Node:
             return n.Ref(name) if x == tree else x.rebuilt(lambda c: change(c))
 
-        body = [s if s.name == name else replace(s, expr=change(s.expr)) for s in body]
+        body = [(x, e if x == name else change(e)) for x, e in body]
 
 
 def shared(trees: list[n.Node]) -> list[tuple[str, n.Node]]:
     """What the sweep makes of them, without the letter of their one axis."""
-    body = cse(part_of(*program(trees))).body
+    body = cse(of_trees(RULE, named(trees))).body
 
     def whole(e: n.Node) -> n.Node:
         return n.Ref(e.name) if isinstance(e, n.Ref) else e.rebuilt(whole)
@@ -83,7 +84,7 @@ def shared(trees: list[n.Node]) -> list[tuple[str, n.Node]]:
 
 @given(st.lists(TREES, min_size=1, max_size=4))
 def test_the_sweep_gives_the_same_statements(trees: list[n.Node]) -> None:
-    assert shared(trees) == one_after_the_other(*program(trees))
+    assert shared(trees) == one_after_the_other(named(trees))
 
 
 def test_a_tree_inside_a_repeated_tree_is_counted_once() -> None:
@@ -96,28 +97,23 @@ def test_a_tree_inside_a_repeated_tree_is_counted_once() -> None:
 
 
 def test_trees_that_differ_in_letters_alone_are_one() -> None:
-    """exp(x) is summed and divided: one array, read at both letters."""
-    x, total = n.Call("exp", (n.Ref("x"),)), w.Total(n.Call("exp", (n.Ref("x"),)))
-    p = program([n.Div(x, n.Add((total, w.Total(n.Mul((n.Ref("x"), x))))))])
-    part = cse(part_of(*p))
+    """sin(x) is summed and divided: one array, read at both letters."""
+    x = Component("x", DIM)
+    sums = total(sp.sin(x), DIM) + total(x * sp.sin(x), DIM)
+    part = cse(of_symbols(RULE, ("v0", sp.sin(x) / sums)))
     assert [shown(s) for s in part.body] == [
-        "exp_x[i] = exp(x[i])",
-        "total_exp_x = sum(i, exp_x[i])",
-        "total_1 = sum(i, x[i] * exp_x[i])",
-        "v0[i] = exp_x[i] / (total_exp_x + total_1)",
+        "sin_x[i] = sin(x[i])",
+        "total_sin_x = sum(i, sin_x[i])",
+        "total_1 = sum(i, x[i] * sin_x[i])",
+        "v0[i] = sin_x[i] / (total_sin_x + total_1)",
     ]
 
 
 def test_products_of_matrices_that_are_equal_are_one() -> None:
     """A B and A (A B), whose letters cannot be the same."""
-    a, b = n.Ref("A"), n.Ref("B")
-    whole = matrix("d", "d")
-    body = (
-        Statement("y", w.MatMul(a, w.MatMul(a, b)), whole),
-        Statement("z", n.Sub(a, w.MatMul(a, b)), whole),
-    )
-    variables = tuple(Variable(v, "input", whole) for v in "AB")
-    part = cse(part_of(Program(variables), body))
+    a, b = mat("A"), mat("B")
+    variables = tuple(Variable(v, "input", matrix("d", "d")) for v in "AB")
+    part = cse(of_symbols(Program(variables), ("y", a * a * b), ("z", a - a * b)))
     assert [shown(s) for s in part.body] == [
         "k1[k,j] = sum(l, A[k,l] * B[l,j])",
         "y[i,j] = sum(k, A[i,k] * k1[k,j])",

@@ -7,14 +7,13 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.effort import HELPER, LOOK_AHEAD, better_apart, operations
 from blrgen.program.lower import Reader
 from blrgen.program.part import Part
 from blrgen.program.plan import plan
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES
+from tests.program.small import of_trees
 
 pytestmark = pytest.mark.core
 
@@ -24,8 +23,7 @@ D = ENTRIES
 
 def body(*expressions: n.Node) -> Part:
     variables = tuple(Variable(name, "state", D) for name in "xy")
-    made = tuple(Statement(f"made_{k}", e, D) for k, e in enumerate(expressions))
-    return part_of(Program(variables), made)
+    return of_trees(Program(variables), [(f"made_{k}", e) for k, e in enumerate(expressions)])
 
 
 def long_sum(terms: int) -> n.Node:

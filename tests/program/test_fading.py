@@ -8,14 +8,13 @@ import pytest
 
 import blrgen
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.fading import fading
 from blrgen.program.lower import Reader
 from blrgen.program.part import Part
 from blrgen.program.plan import plan
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR, vector
+from tests.program.small import of_trees
 
 pytestmark = pytest.mark.core
 
@@ -36,10 +35,10 @@ def program(
         Variable("a", "hyper", SCALAR, domain=domain),
         Variable("c", "hyper", SCALAR, domain="[0, oo)"),
     )
-    body = (Statement("x_next", x_next, D), Statement("y_next", y_next, D))
+    body = (("x_next", x_next), ("y_next", y_next))
     writes = (("x", "x_next"), ("y", "y_next"))
     rule = Program(variables)
-    return rule, {"update": part_of(rule, body, writes)}
+    return rule, {"update": of_trees(rule, body, writes)}
 
 
 def call(name: str, *args: n.Node) -> n.Call:
@@ -99,7 +98,7 @@ def test_only_what_falls_by_itself() -> None:
 
 def test_draws_scales_and_matrices_keep_theirs() -> None:
     rule, plain = program(n.Sub(y, NEXT))
-    draw = part_of(rule, (Statement("at", n.Add((x, y)), D),), (("at", "at"),))
+    draw = of_trees(rule, [("at", n.Add((x, y)))], (("at", "at"),))
     assert fading(rule, {"draw": draw, **plain}) == ()
     assert fading(replace(rule, posterior=(("mean", x),)), plain) == ("x",)
     assert fading(replace(rule, posterior=(("precision", x),)), plain) == ()

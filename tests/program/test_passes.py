@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from blrgen.algebra.ranks import symmat, vec
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program import wholes as w
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.nodes import Red
-from blrgen.program.axes.parts import part_of
+from blrgen.program.axes.nodes import Is, Ix, Let, Red, ref
 from blrgen.program.axes.text import shown
 from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
@@ -27,17 +26,8 @@ from blrgen.program.part import Part
 from blrgen.program.program import Program, Variable
 from blrgen.program.stable import stable, stable_form
 from blrgen.program.strength import multiplied, strength
-from blrgen.program.types import (
-    ENTRIES,
-    SCALAR,
-    Type,
-    TypeMismatch,
-    check,
-    infer,
-    matrix,
-    symmetric,
-    vector,
-)
+from blrgen.program.types import ENTRIES, SCALAR, symmetric, vector
+from tests.program.small import of_symbols, of_trees
 
 pytestmark = pytest.mark.core
 
@@ -55,9 +45,8 @@ def part(*body: tuple[str, n.Node], domain: str = "") -> Part:
     variables += [Variable(v, "hyper", SCALAR, domain=domain) for v in "ab"] + [
         Variable("t", "counter", SCALAR)
     ]
-    statements = tuple(Statement(name, e, D) for name, e in body)
     writes = tuple((x, f"{x}_next") for x in "xy" if f"{x}_next" in dict(body))
-    return part_of(Program(tuple(variables)), statements, writes)
+    return of_trees(Program(tuple(variables)), body, writes)
 
 
 def lines(p: Part) -> list[str]:
@@ -201,9 +190,10 @@ def test_native_calls_are_kept() -> None:
 
 def test_a_named_tanh_is_seen_at_other_places() -> None:
     """Under a sum it is read at the sum's letter, and so is what it is of."""
-    k = n.Ref("k")
-    whole = w.Total(n.Div(x, n.Sub(n.ONE, n.Pow(k, 2))))
-    p = part(("k", call("tanh", y)), ("x_next", n.mul(whole, k)))
+    p = part(("k", call("tanh", y)), ("x_next", n.mul(n.Ref("whole"), n.Ref("k"))))
+    whole = Red("sum", ("i",), n.Div(ref("x", "i"), n.Sub(n.ONE, n.Pow(ref("k", "i"), 2))))
+    first, last = p.body
+    p = replace(p, body=(first, Let("whole", (), whole), last))
     (total,) = (s for s in dead(stable(p)).body if isinstance(s.expr, Red))
     assert shown(total).endswith("sum(i, x[i] * cosh(y[i])**2)")
 
@@ -215,13 +205,12 @@ def test_dead() -> None:
 
 def test_what_is_only_looked_at_is_kept() -> None:
     """S⁺ must stay above I: nothing reads S⁺ − I and its factor, which is the look."""
-    S, H = n.Ref("S"), n.Ref("H")
+    S, H = symmat("S"), symmat("H")
+    gap = n.Sub(ref("S", "i", "j"), Is(Ix("i"), Ix("j")))
     variables = (
-        Variable("S", "state", symmetric(), gap=n.Sub(S, w.Identity("d"))),
-        Variable("H", "input", symmetric()),
-    )
-    body = (Statement("S_next", n.add(S, H), symmetric()),)
-    p = dead(part_of(Program(variables), body, (("S", "S_next"),)))
+        Variable("S", "state", symmetric(), gap=gap), Variable("H", "input", symmetric())
+    )  # fmt: skip
+    p = dead(of_symbols(Program(variables), ("S_next", S + H), writes=(("S", "S_next"),)))
     assert [s.name for s in p.body] == ["S_next", "S_next_gap", "S_next_gap_factor"]
 
 
@@ -237,103 +226,39 @@ def test_order() -> None:
         ordered(never)
 
 
-def full_part(*body: tuple[str, n.Node, Type]) -> Part:
+def full_part(*body: tuple[str, Any]) -> Part:
     variables = (
         Variable("m", "state", vector()), Variable("S", "state", symmetric(), domain="SPD"),
         Variable("g", "input", vector()), Variable("H", "input", symmetric()),
     )  # fmt: skip
-    statements = tuple(Statement(*s) for s in body)
-    writes = tuple((s, f"{s}_next") for s in "mS" if any(f"{s}_next" == b[0] for b in body))
-    return part_of(Program(variables), statements, writes)
+    writes = tuple((s, f"{s}_next") for s in "mS" if f"{s}_next" in dict(body))
+    return of_symbols(Program(variables), *body, writes=writes)
 
 
 def test_factor_is_shared_and_checks_the_next_state() -> None:
-    S, H, g, m = (n.Ref(name) for name in ("S", "H", "g", "m"))
-    new = n.Ref("S_next")
-    p = (full_part(
-        ("S_next", n.add(S, H), symmetric()),
-        ("v", w.Solve(new, g), vector()),
-        ("m_next", n.Sub(m, w.Solve(new, n.Ref("v"))), vector()),
-    ))  # fmt: skip
+    S, H, g, m, new, v = symmat("S"), symmat("H"), vec("g"), vec("m"), symmat("S_next"), vec("v")
+    p = full_part(("S_next", S + H), ("v", new**-1 * g), ("m_next", m - new**-1 * v))
     assert list(map(shown, p.body)) == [
-        "S_next[i,j]: spd = S[i,j] + H[i,j]",
+        "S_next[i,j]: spd = H[i,j] + S[i,j]",
         "S_next_factor[i,j]: lower = chol(S_next[i,j])",
         "v[i] = solve(S_next[i,j], g[i])",
         "m_next[i] = m[i] - solve(S_next[i,j], v[i])",
     ]
-    old = (full_part(
-        ("S_next", n.add(S, H), symmetric()), ("m_next", w.Solve(S, g), vector())
-    ))  # fmt: skip
+    old = full_part(("S_next", S + H), ("m_next", S**-1 * g))
     looks = "S_next_factor[i,j]: lower = chol(S_next[i,j])"
     assert looks in map(shown, old.body)  # checked although nothing solves by it
-    indefinite = full_part(("m_next", w.Solve(H, g), vector()))
+    indefinite = full_part(("m_next", H**-1 * g))
     assert list(map(shown, indefinite.body)) == ["m_next[i] = solve(H[i,j], g[i])"]
 
 
 def test_of_an_inverse_what_it_is_the_inverse_of_is_factored() -> None:
-    S, H = n.Ref("S"), n.Ref("H")
-    p = full_part(("S_next", w.Solve(n.add(S, H), w.Identity("d")), symmetric()))
+    p = full_part(("S_next", (symmat("S") + symmat("H")) ** -1))
     assert list(map(shown, p.body)) == [
-        "S_next_inverse[i,j]: spd = S[i,j] + H[i,j]",
+        "S_next_inverse[i,j]: spd = H[i,j] + S[i,j]",
         "S_next_inverse_factor[i,j]: lower = chol(S_next_inverse[i,j])",
         "identity[i,j]: sym = [i == j]",
-        "S_next[i,j]: sym = solve(S_next_inverse[i,k], identity[i,j])",
-    ]
-
-
-SCOPE = {
-    "a": SCALAR, "x": D, "m": vector(), "S": symmetric(), "H": symmetric(),
-    "X": matrix("n", "d"), "y": vector("n"), "L": Type(("d", "d"), "lower"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("node", "wanted"),
-    [
-        (n.mul(a, x), D),
-        (n.add(n.Ref("m"), a), vector()),  # the number at every place
-        (n.mul(n.Ref("m"), n.Ref("m")), vector()),
-        (w.MatMul(n.Ref("S"), n.Ref("m")), vector()),
-        (w.MatMul(w.Transpose(n.Ref("X")), n.Ref("X")), symmetric()),
-        (w.MatMul(w.Transpose(n.Ref("X")), n.Ref("y")), vector()),
-        (w.MatMul(n.Ref("S"), n.Ref("H")), matrix("d", "d")),
-        (w.MatMul(n.Ref("H"), w.Solve(n.Ref("S"), n.Ref("H"))), symmetric()),
-        (
-            n.add(w.MatMul(n.Ref("S"), n.Ref("H")), w.MatMul(n.Ref("H"), n.Ref("S"))),
-            symmetric(),
-        ),
-        (w.Outer(n.Ref("m"), n.Ref("m")), symmetric()),
-        (w.Total(n.Mul((n.Ref("m"), n.Ref("m")))), SCALAR),
-        (n.add(n.Ref("S"), n.mul(a, w.Identity("d"))), symmetric()),
-        (w.Solve(n.Ref("L"), n.Ref("m")), vector()),
-        (w.Symmetrize(w.MatMul(n.Ref("S"), n.Ref("H"))), symmetric()),
-    ],
-)
-def test_types(node: n.Node, wanted: Type) -> None:
-    assert infer(node, SCOPE) == wanted
-
-
-@pytest.mark.parametrize(
-    "node",
-    [
-        n.add(n.Ref("S"), a), n.mul(n.Ref("S"), n.Ref("S")), w.MatMul(n.Ref("m"), n.Ref("S")),
-        n.add(n.Ref("S"), n.Ref("m")), n.Pow(n.Ref("S"), 2),
-        w.MatMul(n.Ref("X"), n.Ref("y")), n.Mul((n.Ref("m"), n.Ref("y"))), n.Ref("nowhere"),
-        n.Div(n.Ref("S"), n.Ref("m")), n.Call("sqrt", (n.Ref("S"),)), w.Trace(n.Ref("X")),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_refused(node: n.Node) -> None:
-    with pytest.raises(TypeMismatch):
-        infer(node, SCOPE)
-
-
-def test_a_type_message_aligns_both_types() -> None:
-    with pytest.raises(TypeMismatch) as caught:
-        check(n.Ref("m"), symmetric(), SCOPE, "S_next")
-    assert str(caught.value).split("\n")[1:] == [
-        "  expression       m",
-        "  expression type  [d]",
-        "  target type      [d, d] sym",
+        "part[i,j] = solve(S_next_inverse[i,k], identity[i,j])",
+        "S_next[i,j]: sym = 1/2 * (part[i,j] + part[j,i])",
     ]
 
 

@@ -11,14 +11,13 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.cse import cse
 from blrgen.program.part import Part
 from blrgen.program.program import Program, Variable
 from blrgen.program.split import MOST, is_long, split
 from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.validate.emitted import verify_emitted
+from tests.program.small import of_trees
 
 D = ENTRIES
 x, y, a = n.Ref("x"), n.Ref("y"), n.Ref("a")
@@ -70,12 +69,12 @@ def program(term, count: int) -> Part:
     terms = [term(k) for k in range(2, count + 2)]
     first, second = n.Add(tuple(terms)), n.Add(tuple(n.Mul((t, t)) for t in terms))
     body = (
-        Statement("x_next", n.Sub(x, n.Mul((a, n.Div(first, n.Ref("y_next"))))), D),
-        Statement("y_next", n.Add((y, second)), D),
+        ("x_next", n.Sub(x, n.Mul((a, n.Div(first, n.Ref("y_next")))))),
+        ("y_next", n.Add((y, second))),
     )
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
     writes = (("x", "x_next"), ("y", "y_next"))
-    return cse(part_of(Program(variables), body[::-1], writes))
+    return cse(of_trees(Program(variables), body[::-1], writes))
 
 
 @pytest.mark.parametrize("shape", TERMS)

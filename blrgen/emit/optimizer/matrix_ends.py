@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.emit.extents import LinearPrinter, extent_text
+from blrgen.emit.extents import extent_text
 from blrgen.emit.optimizer import parts
 from blrgen.emit.optimizer.base import Given, Lines
 from blrgen.emit.optimizer.parts import me
+from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.layout import flat
 from blrgen.emit.uses import watching
@@ -23,13 +24,15 @@ from blrgen.program.types import SCALAR
 if TYPE_CHECKING:
     from blrgen.emit.optimizer.matrices import MatrixWriter
 
+Printed = type[ArrayPrinter]
 
-def printed(w: MatrixWriter, e: n.Node, names: Given) -> c.Text:
-    """An expression of linear algebra, with what is kept under its places."""
+
+def printed(w: MatrixWriter, e: n.Node, names: Given, printer: Printed = ArrayPrinter) -> c.Text:
+    """An expression, with what is kept under its places."""
     known = parts.hyperparameters(w.program) | dict(names)
     texts = {k: flat(v) for k, v in known.items()}
     with watching() as uses:
-        text = LinearPrinter(w.functions.extents, w.main, texts)(e)
+        text = printer(texts)(e)
     return c.Text(text, tuple(sorted(uses)))
 
 

@@ -11,8 +11,13 @@ from blrgen.emit.optimizer.matrix_ends import printed
 from blrgen.emit.optimizer.parts import ARRAYS, RNG, me, numpy
 from blrgen.emit.optimizer.posterior import REAL, SAME, SEED
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.matrices import Matrices
+from blrgen.emit.tree.numpy import Arrays
 from blrgen.program import nodes as n
-from blrgen.program.types import SCALAR
+from blrgen.program.axes import nodes as a
+from blrgen.program.part import axes
+from blrgen.program.words import LETTERS
 
 if TYPE_CHECKING:
     from blrgen.emit.optimizer.matrices import MatrixWriter
@@ -56,18 +61,37 @@ def _eye(w: MatrixWriter) -> c.Invoked:
 
 def _factored(w: MatrixWriter) -> tuple[Lines, c.Expression]:
     """The lines up to the factor of the precision, and what the mean is."""
-    q = dict(w.program.posterior)
-    hypers = {v.name for v in w.program.of("hyper")}
-    names: dict[str, c.Expression] = {v.name: me(v.name) for v in w.plan.states}
-    del names[w.main]
-    names |= {x: c.call(REAL, me(x)) for x in hypers}
-    mean, precision = (printed(w, q[x], names) for x in ("mean", "precision"))
-    whole: c.Expression = precision
-    if all(w.program.scope[x] == SCALAR for x in n.names(q["precision"])):
-        number = c.Text(f"({precision.text})", precision.uses)
-        whole = _eye(w) if q["precision"] == n.ONE else c.Sign("*", _eye(w), number)
+    program, states = _equations(w), {v.name for v in w.plan.states} - {w.main}
+    names: dict[str, c.Expression] = {x: me(x) for x in states}
+    numbers = {v.name for v in w.program.of("hyper")}
+    names |= {x: c.call(REAL, me(x)) for x in numbers}
+    size = str(program.letters[0].size)
+    names[size] = c.call("len", w.parameters)
+    made = [x.value for x in Matrices(program, "posterior").body() if isinstance(x, t.Assign)]
+    alone = [s.expr if isinstance(s.expr, a.Ref) else e
+             for s, e in zip(program.lets, made, strict=True)]  # fmt: skip
+    *inner, mean, precision = (printed(w, e, names, Arrays) for e in alone)
     rows: Lines = [w.gathered()]
-    if hypers & {*n.names(q["mean"]), *n.names(q["precision"])}:
+    nodes = [x for s in program.lets for x in n.walk(s.expr)]
+    if any(isinstance(x, a.Is) or (isinstance(x, a.Ref) and x.name in numbers) for x in nodes):
         rows.append(c.Set((REAL,), c.Word("type", (w.parameters,))))
+    rows += [c.Set((c.Name(s.name),), e) for s, e in zip(program.lets, inner, strict=False)]
     told = c.Literal("the posterior precision")
-    return [*rows, c.Set((FACTOR,), c.call("_cholesky", told, whole))], mean
+    return [*rows, c.Set((FACTOR,), c.call("_cholesky", told, precision))], mean
+
+
+def _equations(w: MatrixWriter) -> a.Program:
+    """Mean and precision as equations over the axis of the parameters; of what they read, that."""
+    rule, q = w.program, dict(w.program.posterior)
+    i, j, *_ = LETTERS
+    unit = () if a.free(q["precision"]) else (a.Is(a.Ix(i), a.Ix(j)),)  # a number is that times I
+    whole = a.Let("precision", (i, j), n.mul(q["precision"], *unit))
+    lets = (*rule.inner, a.Let("mean", (i,), q["mean"]), whole)
+    read = {w.main, *(x for s in lets for x in n.names(s.expr))}
+    given = tuple(
+        a.Quantity(v.name, axes(v.type, ""), v.type.structure)
+        for v in (rule.parameter, *rule.variables) if v.name in read
+    )  # fmt: skip
+    along = axes(w.functions.kind, "")[0]
+    letters = tuple(a.Letter(x, along) for x in LETTERS)
+    return a.Program(letters, tuple(dict.fromkeys(given)), lets, ("mean", "precision"))

@@ -120,7 +120,7 @@ def _first(w: MatrixWriter, v: Variable) -> c.Expression:
         return c.call("float", number) if sized else number
     if start == n.ZERO and v.type == w.functions.kind:
         return c.Word("zeros_like", (w.parameters,))
-    if start == n.Ref(w.main):
+    if n.is_name(start, w.main):
         return c.Word("copy", (w.parameters,))
     if v.type.is_symmetric:
         return _multiple(w, v, start, own)
@@ -135,18 +135,16 @@ def _multiple(
     w: MatrixWriter, v: Variable, start: n.Node, own: tuple[tuple[str, c.Expression], ...]
 ) -> c.Expression:
     """A multiple of the identity."""
-    scale = start.args[0] if isinstance(start, n.Mul) else n.ONE
-    if isinstance(scale, n.Ref) and scale.name in {s.name for s in w.plan.states}:
-        return c.Word("copy", (me(scale.name),))  # it starts where that state does
-    scale = n.ZERO if start == n.ZERO or scale == n.ZERO else scale
+    if isinstance(start, n.Ref) and start.name in {s.name for s in w.plan.states}:
+        return c.Word("copy", (me(start.name),))  # it starts where that state does
     names = {s.name: f"self.{s.name}" for s in w.plan.states if s.name != w.main}
     known = w.functions.extents
     size = extent_text(v.type.shape[0], known, lambda array: names.get(array, array))
     dtype = c.Attribute(w.parameters, "dtype")
     eye = numpy("eye", c.Text(size), dtype=dtype)
-    if scale == n.ONE:
+    if start == n.ONE:
         return eye
-    real = c.call(c.Attribute(dtype, "type"), c.Formula(scale, own))
+    real = c.call(c.Attribute(dtype, "type"), c.Formula(start, own))
     return c.Sign("*", eye, real)
 
 

@@ -110,7 +110,7 @@ def _append(to: c.Name, value: c.Expression) -> c.Do:
 
 def _gaussian(w: Writer, mean: n.Node, precision: n.Node) -> c.Method:
     said, x = "Return mean and standard deviation of every parameter.", c.Name("x")
-    if mean == n.Ref(w.main) and isinstance(precision, n.Ref):
+    if n.is_name(mean, w.main) and isinstance(precision, n.Ref):
         held = me(precision.name)
         rows = [
             c.Set((DEVIATIONS,), c.Each(c.call("_deviation", x), (x,), held)),

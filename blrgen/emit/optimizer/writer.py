@@ -119,7 +119,7 @@ class Writer(Base):
         read = n.names(start)
         if all(self.program.scope[x] == SCALAR for x in read):
             return c.Word("filled", (main, place, c.Formula(start, own)))
-        if start == n.Ref(main.name):
+        if n.is_name(start, main.name):
             return c.Word("copy", (main,))
         if set(read) <= {main.name, *(k for k, _ in own)}:
             made = c.Formula(start, (*own, (main.name, main)), (main.name,))

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.text import shown, text
 
@@ -158,8 +157,6 @@ class _Checker:
         if isinstance(e, a.Ref):
             self.reference(e, s)
             return
-        if type(e) in (wholes.Total, wholes.LogTotal, wholes.Count, *wholes.MATRIX_NODES):
-            raise self.wrong("not a node of programs over axes", expression=type(e).__name__)
         for c in e.children:
             self.expr(c, s)
         if isinstance(e, a.Ix | a.Lag | a.Last) and e.letter not in self.letters:

@@ -1,63 +1,68 @@
 """Assignments of a rule as equations with indices.
 
-    A @ B      →  sum(k, A[i,k] * B[k,j])         x.T          →  x[j,i]
-    identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
-    total(x)   →  sum(j, x[j])                    count(x)     →  how long its axis is
+    A B        →  sum(k, A[i,k] * B[k,j])         Aᵀ           →  A[j,i]
+    identity   →  [i == j]                        S⁻¹ b        →  solve, what it takes by name
+    Σ x        →  sum(j, x[j])                    its size     →  how long its axis is
 
 A root of a matrix is an equation `L[i,j] = chol(A[i,j])`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from blrgen.algebra.ranks import T
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
+from blrgen.program.lowering import Lowering
 from blrgen.program.naming import describe
 from blrgen.program.part import axes
 from blrgen.program.program import fresh
-from blrgen.program.types import Memory, Type, infer
+from blrgen.program.sizes import Count
+from blrgen.program.types import ENTRIES, Type
+from blrgen.program.words import LETTERS, Word, unrolled
 
-NAMES = "ijklpqrsuvw"
+Expr = Any
 AXIS = "d"  # what the axis of entries is called
-LONGEST = 12  # letters of what is added up, in a name
 
 
 @dataclass(frozen=True)
 class Statement:
-    """name ← expr, as it is read: vectors and matrices whole."""
+    """name ← expr; of a matrix the even part where `even`."""
 
     name: str
-    expr: n.Node
+    expr: Expr
     type: Type
+    even: bool = False
+    where: str = ""  # for messages
 
 
-def over_axes(known: Mapping[str, Type], statements: Sequence[Statement]) -> a.Program:
-    """The statements: their results are outs; `known` are the types of what is given."""
-    work = Lowering(known, statements)
+def over_axes(known: Lowering, statements: Sequence[Statement]) -> a.Program:
+    """The statements: their results are outs; `known` has the types of what is given."""
+    work = Equations(known, statements)
     body = work.equations(statements)
     made = tuple(s.name for s in statements)
-    found = dict.fromkeys(x for s in statements for x in n.names(s.expr) if x not in made)
-    given = tuple(work.quantity(x) for x in found)
+    found = dict.fromkeys(x for s in body for x in n.names(s.expr))
+    given = tuple(work.quantity(x) for x in found if x in known.types and x not in made)
     return a.Program(tuple(work.letters.values()), given, body, made)
 
 
-class Lowering:
+class Equations(Lowering):
     """Letters so far, the equations, and the matrices that are solved with."""
 
-    def __init__(self, known: Mapping[str, Type], statements: Sequence[Statement]) -> None:
-        scope = {**known, **{s.name: s.type for s in statements}}
-        self.scope = Memory(scope)
+    def __init__(self, known: Lowering, statements: Sequence[Statement]) -> None:
+        super().__init__({**known.types, **{s.name: s.type for s in statements}}, known.counts)
+        self.share(known)
         self.letters: dict[str, a.Letter] = {}
-        self.taken = set(scope)
+        self.taken = set(self.types)
         self.body: list[a.Let] = []
-        self.solved: set[str] = set()
-        self.parts: dict[n.Node, str] = {}
+        self.solved_with: set[str] = set()
+        self.parts: dict[tuple[n.Node, tuple[str, ...]], str] = {}
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
-        nodes = (x for s in statements for x in n.walk(s.expr))
-        labels = {x.label for x in nodes if isinstance(x, wholes.Count)}
+        used = {s for x in statements for s in x.expr.free_symbols}
+        labels = {self.counts[s].label for s in used if s in self.counts}
         self.each = fresh(AXIS, self.taken | labels)
         self.taken.add(self.each)
 
@@ -69,18 +74,21 @@ class Lowering:
 
     def structure(self, name: str, known: str) -> str:
         """What is solved with is positive definite."""
-        return "spd" if name in self.solved else known
+        return "spd" if name in self.solved_with else known
 
+    # -- letters and names -------------------------------------------------------------
     def axis(self, size: str) -> a.Size:
         """An axis: a name, or how long it is."""
         return axes(Type((size,)), self.each)[0]
 
-    def letter(self, size: str, used: tuple[str, ...]) -> str:
-        """A letter over the axis that is not in use in this term."""
+    def letter(self, size: str) -> str:
+        return self._letter(size, (*self.at, *self.used))
+
+    def _letter(self, size: str, used: Sequence[str]) -> str:
         for x in self.letters.values():
             if x.size == self.axis(size) and x.name not in used:
                 return x.name
-        name = next((x for x in NAMES if x not in self.taken), "") or fresh("i", self.taken)
+        name = next((x for x in LETTERS if x not in self.taken), "") or fresh("i", self.taken)
         self.taken.add(name)
         self.letters[name] = a.Letter(name, self.axis(size))
         return name
@@ -89,146 +97,81 @@ class Lowering:
         """Letters for the axes of a type."""
         out: tuple[str, ...] = ()
         for size in kind.shape:
-            out = (*out, self.letter(size, out))
+            out = (*out, self._letter(size, out))
         return out
 
     def quantity(self, name: str) -> a.Quantity:
-        kind = self.scope[name]
+        kind = self.types[name]
         return a.Quantity(name, axes(kind, self.each), self.structure(name, kind.structure))
 
+    def put(
+        self, name: str, letters: tuple[str, ...], expr: n.Node, structure: str = "dense"
+    ) -> None:
+        """One more equation."""
+        self.body.append(a.Let(name, letters, expr, structure))
+
+    def free(self, name: str) -> str:
+        """A name that nothing has."""
+        found = fresh(name, self.taken)
+        self.taken.add(found)
+        return found
+
+    # -- statements --------------------------------------------------------------------
     def statement(self, s: Statement) -> None:
         letters = self.left = self.own(s.type)
-        expr = self.entry(s.expr, letters, letters)
-        self.body.append(a.Let(s.name, letters, expr, s.type.structure))
+        self.put(s.name, letters, self.read(s, letters), s.type.structure)
 
-    # -- expressions -----------------------------------------------------------------
-    def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        """The entry of an expression at letters; `used` are those that stand around it."""
-        if isinstance(e, wholes.OVER_COMPONENTS):
-            return self.number(e, used)
-        if isinstance(e, n.Ref):
-            kind = self.scope[e.name]
-            return a.Ref(e.name, tuple(map(a.Ix, at[: len(kind.shape)])))
-        method = getattr(self, f"of_{type(e).__name__}", None)
-        if method is not None:
-            found: n.Node = method(e, at, used)
-            return found
-        return e.rebuilt(lambda c: self.entry(c, at, used))
+    def read(self, s: Statement, letters: tuple[str, ...]) -> n.Node:
+        """What is assigned, at the letters of its axes."""
+        self.where = s.where or f"in the assignment to {s.name}"
+        x = self.prepared(s.expr)
+        if s.even:
+            whole = self.named([x], Type(s.type.shape))
+            return n.mul(n.HALF, n.add(a.ref(whole, *letters), a.ref(whole, *letters[::-1])))
+        with self.place(letters, ()):
+            if x == 0 and letters and not (s.type == ENTRIES or s.type.is_symmetric):
+                own = a.ref(s.name.removesuffix("_next"), *letters)
+                return n.Sub(own, own)
+            return self.visit(x) if len(letters) < 2 else self.scaled(x)
 
-    def number(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
-        """A number that is made of a whole array."""
-        return self.whole(e, used)
+    def counted(self, count: Count) -> n.Node:
+        size = a.Extent(str(self.axis(self.types[count.array].shape[0])))
+        return n.add(size, n.Const.of(count.more))
 
-    def whole(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
-        """A sum of entries, the logarithm of one of exponentials, how many there are."""
-        if isinstance(e, wholes.Total):
-            return self.reduced("sum", e.arg, used)
-        if isinstance(e, wholes.LogTotal):
-            more = None if e.more is None else self.entry(e.more, (), used)
-            return self.reduced("lse", e.arg, used, more)
-        assert isinstance(e, wholes.Count)
-        size = a.Extent(str(self.axis(infer(e.arg, self.scope).shape[0])))
-        return n.add(size, n.Const.of(e.more)) if e.more else size
+    # -- linear algebra ------------------------------------------------------------------
+    def side(self, word: Word, turned: bool, size: str) -> a.Ref:
+        """Of a transposed right side the rows are solved with one by one.
 
-    def reduced(
-        self, op: str, e: n.Node, used: tuple[str, ...], more: n.Node | None = None
-    ) -> a.Red:
-        """Over a letter of its own."""
-        k = self.letter(infer(e, self.scope).shape[0], used)
-        return a.Red(op, (k,), self.entry(e, (k,), (*used, k)), more)
-
-    def of_Identity(self, e: wholes.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return a.Is(a.Ix(at[0]), a.Ix(at[1]))
-
-    def of_Transpose(
-        self, e: wholes.Transpose, at: tuple[str, ...], used: tuple[str, ...]
-    ) -> n.Node:
-        return self.entry(e.arg, at[::-1], used)
-
-    def of_MatMul(self, e: wholes.MatMul, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        k = self.letter(infer(e.left, self.scope).shape[1], used)
-        inside = (*used, k)
-        left = self.entry(e.left, (at[0], k), inside)
-        return a.Red("sum", (k,), n.mul(left, self.entry(e.right, (k, *at[1:]), inside)))
-
-    def of_Outer(self, e: wholes.Outer, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return n.mul(self.entry(e.left, at[:1], used), self.entry(e.right, at[1:], used))
-
-    def of_Trace(self, e: wholes.Trace, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        whole = self.named(e.arg, "dense")
-        k = self.letter(self.scope[whole].shape[0], used)
-        return a.Red("sum", (k,), a.ref(whole, k, k))
-
-    def of_Symmetrize(
-        self, e: wholes.Symmetrize, at: tuple[str, ...], used: tuple[str, ...]
-    ) -> n.Node:
-        whole = self.named(e.arg, "dense")
-        return n.mul(n.HALF, n.add(a.ref(whole, *at), a.ref(whole, *at[::-1])))
-
-    # -- linear algebra --------------------------------------------------------------
-    def of_Solve(self, e: wholes.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return self.linear("solve", self.definite_matrix(e.arg), e.right, at, used)
-
-    def of_HalfSolve(
-        self, e: wholes.HalfSolve, at: tuple[str, ...], used: tuple[str, ...]
-    ) -> n.Node:
-        return self.linear("ltsolve", self.root(e.arg), e.right, at, used)
-
-    def of_HalfProduct(
-        self, e: wholes.HalfProduct, at: tuple[str, ...], used: tuple[str, ...]
-    ) -> n.Node:
-        factor = self.root(e.arg)
-        k = self.letter(infer(e.right, self.scope).shape[0], used)
-        left = a.ref(factor, at[0], k)
-        right = self.entry(e.right, (k, *at[1:]), (*used, k))
-        return a.Red("sum", (k,), n.mul(left, right))
-
-    def linear(
-        self, op: str, matrix: str, right: n.Node, at: tuple[str, ...], used: tuple[str, ...]
-    ) -> n.Node:
-        """The operation on whole operands, at the entry's own letters.
-
-        Of a transposed right side the rows are solved with one by one; where such a solution
-        is all of an equation, the right side is turned first: its own letters come last.
+        Where such a solution is all of an equation, the right side is turned first: its own
+        letters come last.
         """
-        if isinstance(right, wholes.Transpose) and at != self.left:
-            b = a.ref(self.named(right.arg, "dense"), *at[::-1])
-        else:
-            b = a.ref(self.named(right, "dense"), *at)
-        k = self.letter(str(self.letters[at[0]].size), (*at, *used))
-        return a.Lin(op, (a.ref(matrix, at[0], k), b))
+        front = word
+        if len(word) == 1 and isinstance(word[0], T):
+            front, turned = unrolled(word[0].args[0]), not turned
+        if not turned or len(self.at) < 2 or self.at == self.left:
+            return super().side(front, turned, size)
+        return a.ref(self.named(front, self.kind(front)), *self.at[::-1])
 
-    def named(self, e: n.Node, structure: str, stem: str = "part") -> str:
-        """The name of a matrix or vector."""
-        if isinstance(e, n.Ref):
-            return e.name
-        if e in self.parts:
-            return self.parts[e]
-        kind = infer(e, self.scope)
-        letters = self.own(kind)
-        whole = self.entry(e, letters, letters)
-        stem = "identity" if isinstance(e, wholes.Identity) else describe(whole) or stem
-        name = self.parts[e] = fresh(stem, self.taken)
-        self.taken.add(name)
-        self.scope[name] = kind
-        self.body.append(a.Let(name, letters, whole, self.known(kind, structure)))
-        return name
+    def equation(self, whole: n.Node, letters: tuple[str, ...], kind: Type, stem: str) -> str:
+        if (whole, letters) not in self.parts:
+            name = self.free(stem if stem == "identity" else describe(whole) or stem)
+            self.parts[whole, letters], self.types[name] = name, kind
+            self.put(name, letters, whole, self.known(kind))
+        return self.parts[whole, letters]
 
-    def known(self, kind: Type, structure: str) -> str:
+    def known(self, kind: Type) -> str:
         """What is known of a matrix that has been given a name."""
-        return structure
+        return "dense"
 
-    def definite_matrix(self, e: n.Node, stem: str = "part") -> str:
-        """The name of what is solved with or factored."""
-        name = self.named(e, "sym", stem)
-        self.solved.add(name)
+    def definite(self, matrix: Expr, stem: str = "part") -> str:
+        name = super().definite(matrix, stem)
+        self.solved_with.add(name)
         return name
 
-    def root(self, e: n.Node) -> str:
-        """The lower factor of a matrix."""
-        matrix = self.definite_matrix(e)
-        name = fresh(f"{matrix}_root", self.taken)
-        self.taken.add(name)
-        at = self.own(self.scope[matrix])
-        self.body.append(a.Let(name, at, a.Lin("chol", (a.ref(matrix, *at),))))
+    def root(self, x: Expr) -> str:
+        matrix = self.definite(x)
+        name = self.free(f"{matrix}_root")
+        kind = self.types[name] = self.types[matrix]
+        at = self.own(kind)
+        self.put(name, at, a.Lin("chol", (a.ref(matrix, *at),)))
         return name

@@ -11,54 +11,76 @@ X⁺ = B⁻¹, it is B that is factored: one is definite when the other is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from blrgen.algebra.ranks import SymMat
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.lowered import Lowering, Statement
+from blrgen.program.axes.lowered import Equations, Statement
+from blrgen.program.lowering import Lowering
 from blrgen.program.naming import describe
 from blrgen.program.part import Part
 from blrgen.program.program import Program, fresh, numbered
+from blrgen.program.sizes import Count
 from blrgen.program.types import SCALAR, Type
+from blrgen.program.words import LETTERS, Word
 
+Expr = Any
 LONGEST = 12  # letters of what is added up, in a name
-
+PLACES = LETTERS[:2]  # the letters of a matrix by itself
 
 Writes = Sequence[tuple[str, str]]
+Averages = Mapping[str, tuple[str, str]]  # name → what it is a sum of, and of how many
 
 
-def part_of(rule: Program, statements: Sequence[Statement], writes: Writes = ()) -> Part:
-    """The statements as a part of their rule; what they make is written to states at the end."""
-    return _Part(rule, statements, writes).part()
+def part_of(
+    rule: Program,
+    known: Lowering,
+    statements: Sequence[Statement],
+    writes: Writes = (),
+    averages: Averages | None = None,
+) -> Part:
+    """The statements as a part of their rule; what they make is written to states at the end.
+
+    First come `averages`.
+    """
+    return _Part(rule, known, statements, writes).part(averages or {})
 
 
-class _Part(Lowering):
+class _Part(Equations):
     """The equations of a part, and which matrices are factored."""
 
-    def __init__(self, rule: Program, statements: Sequence[Statement], writes: Writes) -> None:
-        super().__init__(rule.scope, statements)
+    def __init__(
+        self, rule: Program, known: Lowering, statements: Sequence[Statement], writes: Writes
+    ) -> None:
+        super().__init__(known, statements)
         self.rule, self.statements, self.writes = rule, statements, tuple(writes)
         self.factors: dict[str, str] = {}  # matrix → its factor
         self.inverted: set[str] = set()
+        # what must be definite, by its entry at two letters
         self.gaps = {v.name: v.definite for v in rule.variables if v.definite is not None}
-        after: dict[str, n.Node] = {state: n.Ref(local) for state, local in writes}
+        after = dict(writes)
         for state, local in writes:
             if state in self.gaps:
-                self.gaps[local] = n.substituted(self.gaps[state], after)
+                self.gaps[local] = a.renamed(self.gaps[state], after)
 
-    def part(self) -> Part:
+    def part(self, averages: Averages) -> Part:
         """All equations, each factor right after what it factors."""
+        for name, (total, count) in averages.items():
+            letters = self.own(self.types[name])
+            mean = n.Div(a.ref(total, *letters), a.ref(count))
+            self.put(name, letters, mean, self.types[name].structure)
         for s in self.statements:
             self.statement(s)
         for target, local in self.writes:
-            self.own(self.scope[target])  # it may be written to by what is given
+            self.own(self.types[target])  # it may be written to by what is given
             self.look(target, local)
         body = list(self.body)
         for matrix, name in self.factors.items():
             at = next((k + 1 for k, s in enumerate(body) if s.name == matrix), 0)
-            letters = self.own(self.scope[matrix])
+            letters = self.own(self.types[matrix])
             whole = a.Lin("chol", (a.ref(matrix, *letters),))
             body.insert(at, a.Let(name, letters, whole, "lower"))
         made = tuple(replace(s, structure=self.structure(s.name, s.structure)) for s in body)
@@ -66,86 +88,104 @@ class _Part(Lowering):
 
     # -- numbers that are made of whole arrays ---------------------------------------------
     def statement(self, s: Statement) -> None:
-        if not isinstance(s.expr, wholes.OVER_COMPONENTS):
-            super().statement(self.opened(s))
-            return
-        whole = self.whole(s.expr, ())
-        self.parts.setdefault(s.expr, s.name)
-        self.body.append(a.Let(s.name, (), whole))
+        """What is all of a statement has its name."""
+        before = len(self.body)
+        super().statement(self.opened(s))
+        made = self.body[-2] if len(self.body) > before + 1 else None
+        if made is not None and self.body[-1].expr == a.Ref(made.name):
+            self.parts[made.expr, ()] = s.name
+            self.taken.discard(made.name)
+            self.body[-2:] = [replace(made, name=s.name)]
 
-    def number(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
-        if e not in self.parts:
-            whole = self.whole(e, ())
-            name = self.parts[e] = self.free(_total_name(e, whole))
-            self.scope[name] = SCALAR
-            self.body.append(a.Let(name, (), whole))
-        return a.Ref(self.parts[e])
+    def reduced(
+        self, op: str, size: str, inside: Callable[[], n.Node], more: n.Node | None = None
+    ) -> n.Node:
+        with self.place((), ()):
+            whole = super().reduced(op, size, inside, more)
+        return self.once(whole, _total_name(whole))
 
-    def free(self, name: str) -> str:
+    def counted(self, count: Count) -> n.Node:
+        return self.once(super().counted(count), count.label)
+
+    def known(self, kind: Type) -> str:
+        return kind.structure
+
+    def once(self, whole: n.Node, name: str) -> n.Node:
+        """It by its name."""
+        if (whole, ()) not in self.parts:
+            found = self.parts[whole, ()] = self.next(name)
+            self.types[found] = SCALAR
+            self.put(found, (), whole)
+        return a.Ref(self.parts[whole, ()])
+
+    def next(self, name: str) -> str:
         """The name, or the next number at its end."""
         if name in self.taken:
             name = numbered(f"{name.rstrip('0123456789').removesuffix('_')}_", 2, self.taken)
         self.taken.add(name)
         return name
 
-    def known(self, kind: Type, structure: str) -> str:
-        return kind.structure if kind.is_symmetric else structure
-
     # -- what is definite ------------------------------------------------------------------
-    def of_Solve(self, e: wholes.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def solved(self, matrix: Expr, right: Word, turned: bool = False) -> n.Node:
         """By the factor, where the matrix or its negative must stay definite."""
-        gap = self.gaps.get(e.arg.name) if isinstance(e.arg, n.Ref) else None
-        if gap == e.arg:
-            self.root(e.arg)
-        elif gap == n.Neg(e.arg):
-            self.root(gap)
-            return n.Neg(self.linear("solve", self.definite_matrix(gap), e.right, at, used))
-        return super().of_Solve(e, at, used)
+        if matrix.is_Symbol:
+            gap, own = self.gaps.get(matrix.name), a.ref(matrix.name, *PLACES)
+            if gap == own:
+                self.root(matrix)
+            elif gap == n.Neg(own):
+                minus = self.of_gap(gap, self.types[matrix.name])
+                return n.Neg(self.linear("solve", minus, right, turned))
+        return super().solved(matrix, right, turned)
 
-    def root(self, e: n.Node) -> str:
-        matrix = self.definite_matrix(e, "precision")
+    def root(self, x: Expr) -> str:
+        return self.factored(self.definite(x, "precision"))
+
+    def factored(self, matrix: str) -> str:
+        """The factor of a matrix."""
+        self.solved_with.add(matrix)
         if matrix not in self.factors:
-            self.factors[matrix] = self.free(f"{matrix}_factor")
+            name = self.factors[matrix] = self.next(f"{matrix}_factor")
+            self.types[name] = self.types[matrix]
         return self.factors[matrix]
+
+    def of_gap(self, gap: n.Node, kind: Type, name: str = "") -> str:
+        """The name of what must be definite, and its factor."""
+        letters = self.own(kind)
+        own = dict(zip(PLACES, letters, strict=True))
+        whole = n.transform(gap, lambda e: a.Ix(own[e.letter]) if isinstance(e, a.Ix) else e)
+        if name:
+            self.types[name] = kind
+            self.put(name, letters, whole, kind.structure)
+        alone = isinstance(whole, a.Ref) and whole.name
+        found = name or alone or self.equation(whole, letters, kind, "precision")
+        self.factored(found)
+        return found
 
     def opened(self, s: Statement) -> Statement:
         """X⁺ = B⁻¹ as the solution with B, which is named."""
-        inside = s.expr.arg if isinstance(s.expr, wholes.Symmetrize) else s.expr
-        if (
-            self.gaps.get(s.name) != n.Ref(s.name)
-            or not isinstance(inside, wholes.Solve)
-            or not isinstance(inside.right, wholes.Identity)
-            or isinstance(inside.arg, n.Ref)
-        ):
+        x = self.prepared(s.expr)
+        alone = self.gaps.get(s.name) == a.ref(s.name, *PLACES)
+        if not (alone and x.is_Pow and x.exp == -1) or x.base.is_Symbol:
             return s
         own = fresh(f"{s.name}_inverse", self.taken)
         self.taken.add(own)
-        super().statement(Statement(own, inside.arg, s.type))
-        self.scope[own], self.gaps[own] = s.type, n.Ref(own)
+        super().statement(Statement(own, x.base, s.type))
+        self.types[own], self.gaps[own] = s.type, a.ref(own, *PLACES)
         self.inverted.add(s.name)
-        whole: n.Node = wholes.Solve(n.Ref(own), inside.right)
-        return replace(s, expr=wholes.Symmetrize(whole) if inside is not s.expr else whole)
+        return replace(s, expr=SymMat(own) ** -1)
 
     def look(self, state: str, local: str) -> None:
         """The next value of what must stay definite has a factor."""
         gap = self.gaps.get(local)
         if gap is None or local in self.inverted:
             return
-        if not isinstance(gap.arg if isinstance(gap, n.Neg) else gap, n.Ref):
-            kind, own = self.scope[state], fresh(f"{local}_gap", self.taken)
-            self.taken.add(own)
-            super().statement(Statement(own, gap, kind))
-            self.scope[own], gap = kind, n.Ref(own)
-        self.root(gap)
+        alone = isinstance(gap.arg if isinstance(gap, n.Neg) else gap, n.Ref)
+        self.of_gap(gap, self.types[state], "" if alone else self.free(f"{local}_gap"))
 
 
-def _total_name(e: n.Node, whole: n.Node) -> str:
+def _total_name(whole: n.Node) -> str:
     """What a number that is made of a whole array is called."""
-    if isinstance(e, wholes.Count):
-        return e.label
-    words = (
-        describe(whole.arg) if isinstance(e, wholes.Total) and isinstance(whole, a.Red) else None
-    )
-    if words is not None and len(words) <= LONGEST:
-        return f"total_{words}"
-    return "total_1" if isinstance(e, wholes.Total) else "log_total_1"
+    if not isinstance(whole, a.Red) or whole.op != "sum":
+        return "log_total_1"
+    words = describe(whole.arg)
+    return f"total_{words}" if words is not None and len(words) <= LONGEST else "total_1"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import fresh
@@ -73,8 +72,8 @@ class Equations:
                 if x.name in given:
                     return given[x.name]
                 return a.Extent(self.axes.size) if x.name == self.axes.size else self.ref(x.name)
-            if isinstance(x, wholes.Total):
-                return a.Red("sum", self.axes.places[:1], x.children[0])
+            if isinstance(x, a.Red):
+                return a.Red(x.op, self.axes.places[:1], x.arg)
             return x
 
         return n.transform(found, put)

@@ -22,12 +22,12 @@ from blrgen.algebra.ranks import axes_of, lengths_of, logdet
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry
 from blrgen.program import nodes as n
-from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.lowered import Statement, over_axes
 from blrgen.program.lowering import Lowering
+from blrgen.program.sizes import Count
 from blrgen.program.stable import stable_equations
-from blrgen.program.types import SCALAR, Type, infer, symmetric
+from blrgen.program.types import SCALAR, Type, symmetric
 
 Expr = Any
 KINDS = ("natural", "working", "mean", "partition")
@@ -44,17 +44,16 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
     made, volumes = _without_volumes(made)
     types |= dict.fromkeys(volumes, SCALAR)
     lowering = Lowering(types | counted, _counts(given))
-    scope = types | counted
     statements = []
+    where = lowering.where = f"the {kind} of {geometry.family.name}"
     for name, e in (*((f"{x}_of", m) for x, m in volumes.items()), *made.items()):
-        node = lowering.lower(e, where=f"the {kind} of {geometry.family.name}")
-        found = infer(node, scope)
+        found = lowering.type_of(lowering.prepared(e))
         if name.removesuffix("_of") in volumes:
             found = symmetric(found.shape[0])
-        statements.append(Statement(name, node, found))
+        statements.append(Statement(name, sp.sympify(e), found, where=where))
+    over = over_axes(lowering, statements)
     if lowering.expectations:
         raise UserError(f"{geometry.family.name} has no closed {kind}")
-    over = over_axes(scope, statements)
     whole = _with_volumes(replace(over, body=stable_equations(over.lets)), tuple(volumes))
     return _counted(replace(whole, outs=tuple(made)), counted)
 
@@ -119,14 +118,14 @@ def _type(x: Expr) -> Type:
     return symmetric(plain.shape[0]) if plain.is_square else plain
 
 
-def _counts(given: Sequence[Expr]) -> dict[Expr, n.Node]:
+def _counts(given: Sequence[Expr]) -> dict[Expr, Count]:
     """The sizes of vectors, as what counts them."""
-    found: dict[Expr, n.Node] = {}
+    found: dict[Expr, Count] = {}
     for x in given:
         own = lengths_of(x)
         more, size = own[0].as_coeff_Add() if len(own) == 1 else (0, sp.S.One)
         if size.is_Symbol:
-            found.setdefault(size, wholes.Count(n.Ref(x.name), -int(more), size.name))
+            found.setdefault(size, Count(x.name, -int(more), size.name))
     return found
 
 

@@ -26,7 +26,7 @@ def stages(reader: Reader, env: dict[str, Any], *names: str) -> None:
     """Run these stages; their results go to what is known, and so do next states."""
     for name in names:
         scope = reader.program.scope
-        made = over_axes(scope, reader.statements(scope, reader.stage(name)))
+        made = over_axes(reader.lowering, reader.statements(scope, reader.stage(name)))
         check(made)
         given = {q.name: env[q.name] for q in made.given}
         found = interpret(made, given, {"d": SIZE})

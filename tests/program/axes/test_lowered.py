@@ -7,22 +7,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from blrgen import derive
+from blrgen.algebra.components import Component, total
+from blrgen.algebra.ranks import DIM, T, mat, symmat, trace, vec
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
-from blrgen.program import wholes as w
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.axes.lowered import Statement, over_axes
-from blrgen.program.axes.parts import part_of
+from blrgen.program.axes.nodes import ref
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
 from blrgen.program.lower import Reader
+from blrgen.program.lowering import Lowering
 from blrgen.program.program import Program, Variable
+from blrgen.program.sizes import Count
 from blrgen.program.types import EACH, ENTRIES, SCALAR, Type, matrix, symmetric, vector
 from tests.emit.tree.running import near, plain
+from tests.program.small import equations, of_symbols
 from tests.shipped import recipes
 
 SIZE, ROWS = 4, 7
@@ -42,7 +47,7 @@ def test_a_recipe_with_matrices_is_its_emitted_step(name: str) -> None:
     reader = Reader(derivation.rule)
     program = reader.program
     assert not program.axes <= {EACH}
-    made = over_axes(program.scope, reader.statements(program.scope, reader.stage("update")))
+    made = over_axes(reader.lowering, reader.statements(program.scope, reader.stage("update")))
     check(made)
     params = R.standard_normal(SIZE)
     opt = compile_class(emit(derivation, "numpy"))(params)
@@ -59,31 +64,68 @@ def test_a_recipe_with_matrices_is_its_emitted_step(name: str) -> None:
         np.testing.assert_allclose(params, env["m"], rtol=1e-11, atol=1e-12)
 
 
+A, B, X, S, H, x, m = mat("A"), mat("B"), mat("X"), symmat("S"), symmat("H"), vec("x"), vec("m")
+
+
 def test_words_become_sums() -> None:
-    """Each node of matrices, by its entry."""
-    A, B, S, x = n.Ref("A"), n.Ref("B"), n.Ref("S"), n.Ref("x")
+    """Words at the entry i, j of a matrix."""
+    types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
     wanted = {
-        w.MatMul(A, B): "sum(k, A[i,k] * B[k,j])",
-        w.MatMul(S, w.Transpose(A)): "sum(k, S[i,k] * A[j,k])",
-        w.Outer(x, x): "x[i] * x[j]",
-        w.Symmetrize(B): "1/2 * (B[i,j] + B[j,i])",
-        n.Sub(B, w.Identity("d")): "B[i,j] - [i == j]",
+        A * B: "sum(k, A[i,k] * B[k,j])",
+        S * T(A): "sum(k, S[i,k] * A[j,k])",
+        x * T(x): "x[i] * x[j]",
+        3 * x * T(x): "3 * (x[i] * x[j])",
+        B - 1: "B[i,j] - [i == j]",
+        A * S * B: "sum(k, A[i,k] * sum(l, S[k,l] * B[l,j]))",
+        trace(A * B) * S: "sum(k, part[k,k]) * S[i,j]",
+        S**-1 * B: "solve(S[i,k], B[i,j])",
+        A * S**-1: "solve(S[j,k], A[i,j])",
+        B * S**-1 * A: "sum(k, B[i,k] * solve(S[k,l], A[k,j]))",
+        B * S**-1 * T(A): "sum(k, B[i,k] * solve(S[k,l], A[j,k]))",
     }
     for e, line in wanted.items():
-        types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
-        made = over_axes(types, [Statement("y", e, matrix("d", "d"))])
+        made = equations(types, ("y", e))
         check(made)
-        assert shown(made.body[-1]) == f"y[i,j] = {line}"
+        assert shown(made.body[-1]).partition(" = ")[2] == line
+        values = {q.name: made_input(types[q.name]) for q in made.given}
+        as_numbers = {k: np.asarray(v) for k, v in values.items()}
+        np.testing.assert_allclose(
+            interpret(made, values)["y"], direct(e, as_numbers), rtol=1e-11, atol=1e-11
+        )
+
+
+def direct(e: Any, at: dict[str, np.ndarray]) -> Any:
+    """A sum of words by its definition; a number in it is that times I."""
+    if e.is_Add:
+        return sum(direct(t, at) * (np.eye(SIZE) if t.is_commutative else 1) for t in e.args)
+    if e.is_Mul:
+        numbers, word = e.args_cnc()
+        product = np.eye(SIZE)
+        for factor in word:
+            value = direct(factor, at)
+            product = np.outer(product, value) if factor.func is T and value.ndim == 1 else (
+                product @ value)  # fmt: skip
+        return product * np.prod([direct(f, at) for f in numbers])
+    if e.is_Pow:
+        return np.linalg.matrix_power(direct(e.base, at), int(e.exp))
+    if isinstance(e, trace):
+        return np.trace(direct(e.args[0], at))
+    if isinstance(e, T):
+        return direct(e.args[0], at).T
+    return at[e.name] if e.is_Symbol else float(e)
+
+
+def test_an_even_part_is_taken_of_what_is_not_symmetric() -> None:
+    made = equations({"B": matrix("d", "d")}, ("y", B), y=symmetric())
+    check(made)
+    assert shown(made.body[-1]) == "y[i,j]: sym = 1/2 * (B[i,j] + B[j,i])"
 
 
 def test_roots_of_a_matrix() -> None:
     """L⁻ᵀ x and L x of S = L Lᵀ."""
-    S, x = n.Ref("S"), n.Ref("x")
-    body = tuple(
-        Statement(name, node(S, x), vector())
-        for name, node in (("z", w.HalfSolve), ("w", w.HalfProduct))
-    )
-    made = over_axes({"S": symmetric(), "x": vector()}, body)
+    half = sp.Rational(1, 2)
+    known = {"S": symmetric(), "x": vector()}
+    made = equations(known, ("z", S**-half * x), ("w", S**half * x))
     check(made)
     values = {"S": made_input(symmetric()), "x": made_input(vector())}
     found, root = interpret(made, values), np.linalg.cholesky(values["S"])
@@ -102,28 +144,25 @@ def program(*more: Variable) -> Program:
 
 def test_what_must_stay_definite_is_solved_with_by_one_factor() -> None:
     """The negative of S; k is a number of the rule, and no letter."""
-    S, H = n.Ref("S"), n.Ref("H")
-    body = (
-        Statement("y", w.Solve(S, n.Ref("m")), vector()),
-        Statement("z", w.Solve(S, w.Transpose(n.Sub(H, S))), matrix("d", "d")),
-    )
-    negative = (replace(v, gap=n.Neg(S)) if v.name == "S" else v for v in program().variables)
-    made = part_of(Program(tuple(negative)), body).returning(["y", "z"])
+    gap = n.Neg(ref("S", "i", "j"))
+    negative = (replace(v, gap=gap) if v.name == "S" else v for v in program().variables)
+    B_turned = ("z", S**-1 * T(X))
+    rule = Program((*negative, Variable("X", "input", matrix("d", "d"))))
+    made = of_symbols(rule, ("y", S**-1 * m), B_turned).returning(["y", "z"])
     check(made)
     assert [shown(s) for s in made.body] == [
         "minus_S[i,j]: spd = -S[i,j]",
         "minus_S_factor[i,j]: lower = chol(minus_S[i,j])",
         "y[i] = -solve(minus_S[i,j], m[i])",
-        "H_minus_S[i,j]: sym = H[j,i] - S[j,i]",
-        "z[i,j] = -solve(minus_S[i,l], H_minus_S[i,j])",
+        "X_2[i,j] = X[j,i]",
+        "z[i,j] = -solve(minus_S[i,l], X_2[i,j])",
     ]
 
 
 def test_letters_are_no_names_of_the_program() -> None:
     """A number called k: each letter of a product of three has a name of its own."""
-    S, H = n.Ref("S"), n.Ref("H")
-    body = (Statement("y", n.Mul((n.Ref("k"), w.MatMul(S, w.MatMul(H, S)))), matrix("d", "d")),)
-    made = part_of(program(), body).returning(["y"])
+    k = sp.Symbol("k", real=True)
+    made = of_symbols(program(), ("y", k * S * H * S)).returning(["y"])
     check(made)
     values = {"S": made_input(symmetric()), "H": made_input(symmetric()), "k": 0.5}
     wanted = 0.5 * values["S"] @ values["H"] @ values["S"]
@@ -131,9 +170,9 @@ def test_letters_are_no_names_of_the_program() -> None:
 
 
 def test_a_size_that_is_counted_comes_from_an_array() -> None:
-    size = Variable("d", "size", SCALAR)
-    body = (Statement("y", n.Mul((n.Ref("d"), n.Ref("k"), w.Identity("d"))), symmetric()),)
-    made = part_of(program(size), body).returning(["y"])
+    k = sp.Symbol("k", real=True)
+    rule = program(Variable("d", "size", SCALAR))
+    made = of_symbols(rule, ("y", DIM * k), y=symmetric()).returning(["y"])
     check(made)
     assert [q.name for q in made.given] == ["k", "m"]
     found = interpret(made, {"k": 2.0, "m": np.zeros(3)})["y"]
@@ -142,17 +181,19 @@ def test_a_size_that_is_counted_comes_from_an_array() -> None:
 
 def test_sums_and_counts_of_entries() -> None:
     """Entries have one axis, named apart from what the rule calls so; each sum has its letter."""
-    x, k = n.Ref("x"), n.Ref("d")
+    K = sp.Symbol("K", integer=True, positive=True)
+    e, d = Component("x", K), sp.Symbol("d", real=True)
+    reading = Lowering({"x": ENTRIES, "d": SCALAR}, {K: Count("x", -1, "K")})
     body = (
-        Statement("s", w.Total(n.Mul((x, x))), SCALAR),
-        Statement("y", n.Div(n.Mul((k, x)), w.Total(x)), ENTRIES),
-        Statement("c", w.Count(x, -1), SCALAR),
-        Statement("l", w.LogTotal(x, n.ZERO), SCALAR),
+        Statement("s", total(e**2, K), SCALAR),
+        Statement("y", d * e / total(e, K), ENTRIES),
+        Statement("c", K, SCALAR),
+        Statement("l", sp.log(total(sp.exp(e), K) + 1), SCALAR),
     )
-    made = over_axes({"x": ENTRIES, "d": SCALAR}, body)
+    made = over_axes(reading, body)
     check(made)
     assert [shown(s) for s in made.body][:2] == [
-        "s = sum(i, x[i] * x[i])",
+        "s = sum(i, x[i]**2)",
         "y[i] = d * x[i] / sum(j, x[j])",
     ]
     assert {x.size for x in made.letters} == {"d_2"}

@@ -8,41 +8,37 @@ from random import Random
 from typing import Any
 
 import pytest
+import sympy as sp
 
+from blrgen.algebra.ranks import T, mat, scalar, symmat, trace, vec
 from blrgen.decide.field import Rows, invert, multiply, transpose
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program import wholes as w
 from blrgen.program.axes import nodes as axes
 from blrgen.program.axes.check import check
 from blrgen.program.axes.congruent import congruent
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.pivots import Pivoted, pivoted
 from blrgen.program.axes.written_out import Known
 from blrgen.program.part import Part
 from blrgen.program.program import Program, Variable
-from blrgen.program.types import SCALAR, infer, matrix, symmetric, vector
+from blrgen.program.types import SCALAR, matrix, symmetric, vector
+from tests.program.small import of_symbols
 
 pytestmark = pytest.mark.core
 
-A, B, F, P, Q, S, g, m = (n.Ref(x) for x in ("A", "B", "F", "P", "Q", "S", "g", "m"))
-a, b = n.Ref("a"), n.Ref("b")
+A, B, F, P, Q, S = (*map(mat, "ABF"), *map(symmat, "PQS"))
+g, m, a = vec("g"), vec("m"), scalar("a")
 
 
-def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...], known: str = "") -> Part:
+def program(d: int, *body: tuple[str, Any], writes: tuple[str, ...], known: str = "") -> Part:
     """Symmetric S, P, Q, definite where `known`; matrices A, B, F; vectors m, g; a number a."""
     kinds = dict.fromkeys("SPQ", symmetric(str(d))) | dict.fromkeys("ABF", matrix(str(d), str(d)))
     kinds |= dict.fromkeys("mg", vector(str(d))) | {"a": SCALAR}
     variables = tuple(
         Variable(x, "state", t, domain="SPD" if x in known else "") for x, t in kinds.items()
     )
-    scope, made = dict(kinds), []
-    for name, expr in body:
-        scope[name] = infer(expr, scope)
-        made.append(Statement(name, expr, scope[name]))
     pairs = tuple((x.removesuffix("_next"), x) for x in writes)
-    return part_of(Program(variables), made, pairs)
+    return of_symbols(Program(variables), *body, writes=pairs)
 
 
 def unrolled(p: Part, known: Known | None = None) -> Pivoted:
@@ -124,7 +120,7 @@ def definite(random: Random, d: int) -> Rows:
 def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
     random = Random(d)
     p = program(
-        d, ("m_next", n.Sub(m, n.Mul((a, w.Solve(S, g))))),
+        d, ("m_next", m - a * S**-1 * g),
         writes=("m_next",), known="S",
     )  # fmt: skip
     given = {"S": definite(random, d), "g": numbers(random, d, 1), "m": numbers(random, d, 1)}
@@ -141,15 +137,17 @@ def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "expr"), [
-    ("A S⁻¹ B", w.MatMul(A, w.Solve(S, B))),
-    ("symmetrised", w.Symmetrize(w.MatMul(A, B))),
-    ("Aᵀ + trace", n.Add((w.Transpose(A), n.Mul((w.Trace(B), w.Identity("3")))))),
-    ("outer", n.Mul((w.Total(n.Mul((m, g))), w.Outer(m, g)))),
-    ("quotient", n.Div(n.Sub(A, n.Neg(B)), a)),
+    ("A S⁻¹ B", A * S**-1 * B),
+    ("A S⁻¹", A * S**-1),
+    ("symmetrised", A * B),
+    ("Aᵀ + trace", T(A) + trace(B)),
+    ("outer", trace(T(m) * g) * m * T(g)),
+    ("quotient", (A + B) / a),
 ])  # fmt: skip
-def test_every_other_node(name: str, expr: n.Node) -> None:
+def test_every_other_word(name: str, expr: Any) -> None:
     random = Random(4)
-    p = program(3, ("A_next", expr), writes=("A_next",), known="S")
+    state = "P" if name == "symmetrised" else "A"
+    p = program(3, (f"{state}_next", expr), writes=(f"{state}_next",), known="S")
     given = {x: numbers(random, 3, 3) for x in "AB"} | {x: numbers(random, 3, 1) for x in "mg"}
     given |= {"S": definite(random, 3)}
     stored, _ = run(unrolled(p), given | {"a": Fraction(5, 3)})
@@ -158,6 +156,7 @@ def test_every_other_node(name: str, expr: n.Node) -> None:
     product = multiply(at, bt)
     whole = {
         "A S⁻¹ B": multiply(multiply(at, invert(given["S"])[0]), bt),
+        "A S⁻¹": multiply(at, invert(given["S"])[0]),
         "symmetrised": [[(product[i][j] + product[j][i]) / 2 for j in range(3)] for i in range(3)],
         "Aᵀ + trace": [
             [at[j][i] + (i == j) * sum(bt[k][k] for k in range(3)) for j in range(3)]
@@ -168,7 +167,7 @@ def test_every_other_node(name: str, expr: n.Node) -> None:
     }[name]
     for i in range(3):
         for j in range(3):
-            assert stored[f"A_next[{i}, {j}]"] == whole[i][j]
+            assert stored[f"{state}_next[{i}, {j}]"] == whole[i][j]
 
 
 def test_a_square_needs_no_roots() -> None:
@@ -176,7 +175,7 @@ def test_a_square_needs_no_roots() -> None:
     random = Random(6)
     p = program(
         3, 
-        ("P_next", w.MatMul(w.Transpose(A), w.Solve(S, A))), writes=("P_next",), known="S",
+        ("P_next", T(A) * S**-1 * A), writes=("P_next",), known="S",
     )  # fmt: skip
     given = {"S": definite(random, 3), "A": numbers(random, 3, 3)}
     stored, _ = run(unrolled(p), given)
@@ -185,7 +184,7 @@ def test_a_square_needs_no_roots() -> None:
 
 
 def test_what_is_symmetric_is_computed_once() -> None:
-    u = unrolled(program(4, ("S_next", n.Sub(n.Mul((a, S)), P)), writes=("S_next",)))
+    u = unrolled(program(4, ("S_next", a * S - P), writes=("S_next",)))
     assert len(computed(u)) == 10 and len(stores(u)) == 16 and len(loads(u)) == 20
     places = {place: e for _, place, e in stores(u)}
     assert all(places[i, j] == places[j, i] for i in range(4) for j in range(4))
@@ -193,13 +192,12 @@ def test_what_is_symmetric_is_computed_once() -> None:
 
 def test_known_zeros_and_ones_cost_nothing() -> None:
     """Constant velocity, two positions: F P Fᵀ + Q for the filter, then one measurement."""
-    moved = w.MatMul(F, w.MatMul(P, w.Transpose(F)))
-    p = program(4, ("P_next", w.Symmetrize(n.Add((moved, Q)))), writes=("P_next",))
+    p = program(4, ("P_next", F * P * T(F) + Q), writes=("P_next",))
     rows = tuple(tuple(Fraction(int(i == j or j == i + 2)) for j in range(4)) for i in range(4))
     zero = tuple(tuple(Fraction(int(i == j > 1)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"F": rows, "Q": zero})
     products = [x for s in u.program.lets for x in n.walk(s.expr) if isinstance(x, n.Mul)]
-    assert all(isinstance(x.args[0], n.Const) for x in products)  # halves of Symmetrize only
+    assert all(isinstance(x.args[0], n.Const) for x in products)
     assert {s.expr.names[0] for s in loads(u)} == {"P"}
     given = {"P": definite(Random(1), 4)}
     stored, _ = run(u, given)
@@ -211,7 +209,7 @@ def test_known_zeros_and_ones_cost_nothing() -> None:
 
 def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
     p = program(
-        4, ("m_next", w.Solve(S, g)), writes=("m_next",), known="S"
+        4, ("m_next", S**-1 * g), writes=("m_next",), known="S"
     )  # fmt: skip
     known = tuple(tuple(Fraction((i + 2) * (i == j)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"S": known})
@@ -222,13 +220,13 @@ def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_known_matrix_that_is_not_definite_is_refused(bad: int) -> None:
-    p = program(2, ("m_next", w.Solve(S, g)), writes=("m_next",), known="S")
+    p = program(2, ("m_next", S**-1 * g), writes=("m_next",), known="S")
     known = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(bad)))
     with pytest.raises(UserError, match="not positive definite"):
         unrolled(p, {"S": known})
 
 
-@pytest.mark.parametrize("expr", [w.Solve(S, g), n.Mul((n.Call("exp", (a,)), g))])
-def test_what_needs_more_than_entries_is_refused(expr: n.Node) -> None:
+@pytest.mark.parametrize("expr", [S**-1 * g, sp.exp(a) * g])
+def test_what_needs_more_than_entries_is_refused(expr: Any) -> None:
     with pytest.raises(UserError, match="cannot be written out"):
         unrolled(program(2, ("m_next", expr), writes=("m_next",)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 Expr = Any  # a SymPy expression; SymPy is imported lazily and is untyped
 
@@ -138,6 +138,9 @@ class Probe:
     component: str = ""  # of a mixture: the index of the one in expectation under which it is
 
 
+Rank = Literal["scalar", "elementwise", "vector", "symmetric", "matrix"]
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A name that occurs in a rule, and everything a reader or an emitter must know of it."""
@@ -145,7 +148,7 @@ class Quantity:
     name: str
     kind: str  # "state" | "input" | "hyper" | "draw" | "counter" | "intermediate" | "data"
     # | "known": of a mixture, what follows from all components
-    rank: str  # "scalar" | "elementwise" | "vector" | "symmetric" | "matrix"
+    rank: Rank
     symbol: Expr
     meaning: str = ""
     init: Expr = None  # state: its first value (an expression in hyperparameters)

@@ -17,7 +17,7 @@ from blrgen.algebra.components import Component, size_of, total
 from blrgen.algebra.ranks import DIM, SymMat, T, Vec, like, logdet, shape_of, symmat, trace, vec
 from blrgen.algebra.width import width
 from blrgen.algebra.words import normal
-from blrgen.core import Family
+from blrgen.core import Family, Rank
 
 Expr = Any
 LARGEST = 5000  # operations up to which an expression is multiplied out
@@ -53,7 +53,7 @@ class Elementwise:
     def curvature_symbol(self) -> Expr:
         return sp.Symbol("h", real=True)
 
-    def rank(self, x: Expr) -> str:
+    def rank(self, x: Expr) -> Rank:
         return "elementwise"
 
     def tidy(self, x: Expr) -> Expr:
@@ -107,7 +107,7 @@ class Matrix:
     def curvature_symbol(self) -> Expr:
         return symmat("H")
 
-    def rank(self, x: Expr) -> str:
+    def rank(self, x: Expr) -> Rank:
         if x.is_commutative:
             return "scalar"
         if isinstance(x, Vec):
@@ -164,7 +164,7 @@ class Components:
     def curvature_symbol(self) -> Expr:
         return Component("h", self.size)
 
-    def rank(self, x: Expr) -> str:
+    def rank(self, x: Expr) -> Rank:
         return "elementwise" if isinstance(x, Component) else "scalar"
 
     def like(self, value: Expr, symbol: Expr) -> Expr:

@@ -12,7 +12,7 @@ import sympy as sp
 
 from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import lengths_of
-from blrgen.core import Assignment, Derivation, Quantity, Rule
+from blrgen.core import Assignment, Derivation, Quantity, Rank, Rule
 from blrgen.errors import UserError
 from blrgen.geometry.component_law import ComponentLaw, component_law
 from blrgen.program.kernels import Kernel, kernel
@@ -77,7 +77,7 @@ def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
         own = fresh(name, taken)
         taken |= {own, f"{own}_next"}
         symbol = Component(own, main.symbol.size) if whole else sp.Symbol(own, real=True)
-        rank = "elementwise" if whole else "scalar"
+        rank: Rank = "elementwise" if whole else "scalar"
         made.append((Quantity(own, "state", rank, symbol), e))
     again = Rule(
         (*held, *(q for q, _ in made)),

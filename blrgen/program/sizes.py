@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.components import Component
+from blrgen.algebra.ranks import lengths_of
 from blrgen.core import Rule
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
@@ -31,17 +32,23 @@ def counts(rule: Rule) -> dict[Expr, Count]:
     """The size of the rule's vectors by the length of the array that the caller holds."""
     kept = rule.of("state", "input", "hyper")
     held = [q.symbol for q in kept if isinstance(q.symbol, Component)]
-    found: dict[Expr, Count] = {}
-    for x in held:
-        size, more = x.size.as_coeff_Add()[::-1]
-        if size.is_Symbol and more.is_Integer:
-            found.setdefault(size, Count(x.name, -int(more), size.name))
     sizes = {x.size for x in held}
     if len(sizes) > 1:
         raise UserError(
             f"vectors of sizes {' and '.join(sorted(map(str, sizes)))} are not emitted together",
             how="one size for all vectors that the rule keeps or reads",
         )
+    return counts_of(held)
+
+
+def counts_of(vectors: Sequence[Expr]) -> dict[Expr, Count]:
+    """The sizes of vectors, d of what has d − 1 entries, as what counts them."""
+    found: dict[Expr, Count] = {}
+    for x in vectors:
+        own = lengths_of(x)
+        more, size = own[0].as_coeff_Add() if len(own) == 1 else (0, sp.S.One)
+        if size.is_Symbol:
+            found.setdefault(size, Count(x.name, -int(more), size.name))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.ranks import axes_of
-from blrgen.core import Quantity, Rule
+from blrgen.core import Quantity, Rank, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.lowering import Lowering
@@ -19,7 +19,7 @@ from blrgen.program.types import EACH, ENTRIES, SCALAR, Type
 
 Expr = Any
 # rank of a quantity → its axes, where its symbol says nothing else, and its structure
-AXES: dict[str, tuple[tuple[str, ...], str]] = {
+AXES: dict[Rank, tuple[tuple[str, ...], str]] = {
     "scalar": ((), "dense"), "elementwise": ((EACH,), "dense"), "vector": (("d",), "dense"),
     "symmetric": (("d", "d"), "sym"), "matrix": (("d", "d"), "dense"),
 }  # fmt: skip
@@ -116,8 +116,6 @@ def _type(q: Quantity, spread: bool, rows: bool) -> Type:
     A rule of numbers acts on each entry of arrays; vectors among data have the data's rows.
     """
     arrays = ("state", "input", "draw", "intermediate")
-    if q.rank not in AXES:
-        raise InternalError(f"unknown rank {q.rank!r} of {q.name}")
     axes, structure = AXES[q.rank]
     if spread and q.kind in arrays and not axes:
         return ENTRIES

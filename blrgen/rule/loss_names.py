@@ -31,8 +31,6 @@ def data_quantities(loss: Loss, rule: Rule, geometry: Geometry) -> tuple[Quantit
         if x.name in _HYPER:
             made.append(hyper(x.name))
             continue
-        rank = ring.rank(x) if not x.is_commutative else "elementwise"
-        if x.is_commutative and not ring.elementwise:
-            rank = "scalar"
-        made.append(Quantity(x.name, "data", rank, x, "data of the loss", domain="(-oo, oo)"))
+        said = "data of the loss"
+        made.append(Quantity(x.name, "data", ring.rank(x), x, said, domain="(-oo, oo)"))
     return tuple(made)

@@ -18,14 +18,14 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.ranks import axes_of, lengths_of, logdet
+from blrgen.algebra.ranks import axes_of, logdet
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.lowered import Statement, over_axes
 from blrgen.program.lowering import Lowering
-from blrgen.program.sizes import Count
+from blrgen.program.sizes import counts_of
 from blrgen.program.stable import stable_equations
 from blrgen.program.types import SCALAR, Type, symmetric
 
@@ -43,7 +43,7 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
     counted = {x: SCALAR for x in sorted((sizes & used) - types.keys())}
     made, volumes = _without_volumes(made)
     types |= dict.fromkeys(volumes, SCALAR)
-    lowering = Lowering(types | counted, _counts(given))
+    lowering = Lowering(types | counted, counts_of(given))
     statements = []
     where = lowering.where = f"the {kind} of {geometry.family.name}"
     for name, e in (*((f"{x}_of", m) for x, m in volumes.items()), *made.items()):
@@ -116,17 +116,6 @@ def _type(x: Expr) -> Type:
     """What a parameter is: a number, a vector's component, a vector, a matrix."""
     plain = Type(axes_of(x))
     return symmetric(plain.shape[0]) if plain.is_square else plain
-
-
-def _counts(given: Sequence[Expr]) -> dict[Expr, Count]:
-    """The sizes of vectors, as what counts them."""
-    found: dict[Expr, Count] = {}
-    for x in given:
-        own = lengths_of(x)
-        more, size = own[0].as_coeff_Add() if len(own) == 1 else (0, sp.S.One)
-        if size.is_Symbol:
-            found.setdefault(size, Count(x.name, -int(more), size.name))
-    return found
 
 
 def _counted(program: a.Program, counted: Mapping[str, Type]) -> a.Program:

@@ -21,8 +21,6 @@ from blrgen.emit.tree.stores import stored
 from blrgen.program import nodes as n
 from blrgen.program.axes.again import again
 from blrgen.program.axes.anf import anf
-from blrgen.program.axes.lowered import Statement
-from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 from blrgen.program.axes.text import program
@@ -33,6 +31,7 @@ from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.program.ways import Ways
 from blrgen.runtime import elementary, numbers
+from tests.program.small import of_trees
 
 D = ENTRIES
 x, y, r = n.Ref("x"), n.Ref("y"), n.Ref("r")
@@ -41,14 +40,13 @@ X, Y = (t.Entry(name, (t.name("i"),)) for name in "xy")
 
 def made(*body: tuple[str, n.Node], writes: str = "", **more: Any) -> Kernel:
     """A kernel of two states and a hyperparameter."""
-    statements = tuple(Statement(name, e, D) for name, e in body)
     pairs = tuple((w.split("=")[0].strip(), w.split("=")[1].strip()) for w in writes.split(","))
     variables = (
         Variable("x", "state", D),
         Variable("y", "state", D),
         Variable("r", "hyper", SCALAR),
     )
-    p = part_of(Program(variables), statements, pairs)
+    p = of_trees(Program(variables), body, pairs)
     return kernel("_step", "Do it.", more.pop("change", lambda q: q)(p), ("x", "y"), **more)
 
 

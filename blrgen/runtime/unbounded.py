@@ -183,6 +183,8 @@ def _ahead_of(model: Any, count: int) -> tuple[float, dict[str, Array]]:
         objective, state, _ = model._swept()
         return objective, own | state
     objective = model.objective()
+    if hasattr(model, "_ahead"):
+        return objective, own | model._ahead(np.arange(count))[0]
     model.step(np.arange(count))
     state, model.state, model.notes, model.t = dict(model.state), own, notes, t
     return objective, state

@@ -102,13 +102,10 @@ def take(w: Writer) -> c.Method:
     return c.Method("_take", arguments, "None", "Go on from a state.", tuple(body))
 
 
-def definite(w: Writer, state: c.Expression) -> c.Expression:
-    """A state in which matrices are definite, where points are such."""
-    own = [p for v in w.program.variables if v.is_point for p in v.parts]
-    if not any(p.array.domain == DEFINITE for p in own):
-        return state
-    notes, before = c.attribute("notes"), c.attribute("state")
-    return c.call("_stay_definite", state, before, c.Name("NODES"), notes)
+def definite(w: Writer) -> bool:
+    """Whether points are matrices that must stay definite."""
+    own = (p for v in w.program.variables if v.is_point for p in v.parts)
+    return any(p.array.domain == DEFINITE for p in own)
 
 
 def some_rows(w: Writer) -> list[c.Method]:
@@ -122,17 +119,32 @@ def some_rows(w: Writer) -> list[c.Method]:
                           for x, y in zip(p.state, outs, strict=True)))  # fmt: skip
     some = c.call("_some_rows", DATA, SIZES, c.Name("ROWS"), c.Literal(p.batch), rows)
     rate = c.call("_rate", next_t, c.attribute("delay"), c.attribute("forgetting"))
-    body: tuple[c.Statement, ...] = (
+    state: c.Expression = bounded(w, table, FLAGS)
+    found: tuple[c.Statement, ...] = (
         c.Set((rows,), c.call("_row_numbers", rows, size)),
         c.Set((c.Name("data"), c.Name("sizes")), some),
         c.Set((c.Name("scale"),), c.Sign("/", right=c.Attribute(rows, "size"), left=size)),
         c.Set((c.Name("rho"),), rate),
         result(p.sweep, w.places.call(w.functions[p.sweep.name], LOCAL, True)),
         *([c.Set((FLAGS,), c.Table(()), STATE)] if w.points else []),
-        c.Set((c.attribute("state"),), definite(w, bounded(w, table, FLAGS))),
+    )  # fmt: skip
+    before, methods = found, []
+    if definite(w):  # what a run looks at is the state before matrices are kept definite
+        pair = c.Row((state, FLAGS))
+        doc = "Return the state after a step, and what to say of it."
+        kind = "tuple[dict[str, Array], dict[str, Array]]"
+        argument = c.Argument("rows", ANY)
+        methods = [c.Method("_ahead", (argument,), kind, doc, (*found, c.Return(pair)))]
+        ahead = c.Invoked(c.attribute("_ahead"), (rows,))
+        before = (c.Set((c.Name("state"), FLAGS), ahead),)
+        own, notes = c.attribute("state"), c.attribute("notes")
+        state = c.call("_stay_definite", c.Name("state"), own, c.Name("NODES"), notes)
+    body: tuple[c.Statement, ...] = (
+        *before,
+        c.Set((c.attribute("state"),), state),
         c.Set((c.attribute("t"),), next_t),
         *([noted(w)] if w.points else []),
-    )  # fmt: skip
+    )
     step = c.Method("step", (c.Argument("rows", ANY),), "None",
                     "Take one step by the rows at these places.", body)  # fmt: skip
     bound = c.Method("objective", (), "float", "Return the objective at the current state.",
@@ -143,4 +155,4 @@ def some_rows(w: Writer) -> list[c.Method]:
     doc = "Take steps of so many rows; the objective is looked at once an epoch."
     batch = c.Argument("batch", "int", c.Literal(1))
     arguments = (*whole.arguments, batch)
-    return [step, c.Method("run", arguments, whole.returns, doc, whole.body), bound]
+    return [step, *methods, c.Method("run", arguments, whole.returns, doc, whole.body), bound]

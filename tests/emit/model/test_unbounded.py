@@ -37,9 +37,9 @@ OWN = {"regression": REGRESSION, "precision": PRECISION, "groups": GROUPS}
 
 
 @cache
-def made(name):
+def made(name, algorithm="em"):
     source = OWN.get(name) or (MODELS / f"{name}.model").read_text()
-    program = lower(derive_model(read_model(source, name), "em"))
+    program = lower(derive_model(read_model(source, name), algorithm))
     return as_python(text(program, "numpy"))[program.name]
 
 
@@ -168,3 +168,16 @@ def test_counts_have_a_largest_likelihood(name):
     r = np.random.default_rng(7)
     for seen in (np.zeros(20), np.full(20, 4.0), np.repeat([0.0, 9.0], 10), r.poisson(1e6, 30)):
         assert reasons(name, x=seen * 1.0, K=2) == {"converged"}
+
+
+@pytest.mark.parametrize("kind", ["diag", "full", "tied"])
+def test_steps_on_rows(kind):
+    x, name = cloud(40, 2), f"gaussian-mixture-{kind}-em"
+    for unit in (1.0, 1e9):
+        for seen in (level(x, 1), np.repeat(x[:1], 9, 0), 0 * x):
+            model = made(name, "online-em")(x=seen * unit, K=2, seed=0)
+            run = model.run(3000, batch=len(seen) // 2)
+            assert np.isfinite(run["trace"]).all()
+            assert run["reason"] == "unbounded", (unit, run["reason"])
+    good = made(name, "online-em")(x=np.concatenate([x, x + 4]), K=2, seed=0)
+    assert good.run(300, batch=20)["reason"] in ("steps", "converged")

@@ -39,12 +39,12 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
             reason = _ended(objective, model, nodes, before)
             model.state = before
             break
-        if trace and _grows(model):
+        if trace and (objective == math.inf or _grows(model)):
             model.state, reason = before, "unbounded"
             break
         trace.append(objective)
         if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
-            reason = "unbounded" if _without_bound(model, nodes) else "converged"
+            reason = "unbounded" if _without_bound(model, nodes) else _rest(model, nodes, flags)
             break
         if len(trace) > most:
             break
@@ -53,6 +53,31 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
         before, reason = dict(model.state), "steps"
         model._take(state, flags)
     return _report(model, trace, reason)
+
+
+def _rest(model: Any, nodes: Any, flags: Mapping[str, Array]) -> str:
+    """Return why the objective rests: at points where their steps are no numbers it need not.
+
+    Nothing says where a point is that stays because a component is empty, and the objective is
+    the same beside it; of a system or a matrix without an inverse it is not.
+    """
+    points = {x: domain for parts in nodes.values() for x, _, domain in parts.values()}
+    names = [x for x in points if np.any(flags.get(f"{x}_kept", False))]
+    if not names:
+        return "converged"
+    here, levels = dict(model.state), []
+    part, rng = float(np.finfo(model.dtype).eps) ** 0.25, np.random.default_rng(0)
+    own = {x: here[x] for x in names}
+    for x in (x for x in names if points[x] == "R"):
+        most = np.abs(here[x]).max() or 1.0
+        own[x] = most * rng.uniform(0.5, 1.5, np.shape(here[x]))
+    for sign in (part, -part):
+        moved = {x: here[x] + sign * flags[f"{x}_kept"] * own[x] for x in names}
+        model.state = here | {x: np.asarray(y, here[x].dtype) for x, y in moved.items()}
+        levels.append(model.objective())
+    model.state = here
+    apart = abs(levels[0] - levels[1])
+    return "converged" if apart <= _slack(levels[0], model) else "not finite"
 
 
 def _stopped(

@@ -251,7 +251,7 @@ def _thin(x: Array, off: Array, own: Array, eps: float) -> tuple[Array, Array]:
     It is asked in the units in which the diagonal is 1; v is as long as what they are off.
     """
     spread, before = (np.diagonal(z, axis1=-2, axis2=-1) for z in (x, own))
-    scale = np.sqrt(np.where(spread > 0, spread, before))
+    scale = np.sqrt(np.where(spread > 0, spread, np.where(before > 0, before, 1.0)))
     unit = scale[..., :, None] * scale[..., None, :]
     level, turn = np.linalg.eigh(x / unit)
     back = np.swapaxes(turn, -1, -2)

@@ -161,6 +161,7 @@ def test_shapes_that_grow():
     x = np.concatenate([r.gamma(2.0, 0.3, 60), r.gamma(9.0, 0.6, 60)])
     assert "unbounded" not in reasons("gamma-mixture", x=x, K=2)
     assert reasons("gamma-mixture", x=np.repeat([1.3, 4.1], 10), K=2) == {"unbounded"}
+    assert reasons("gamma-mixture", x=np.full(20, 3.7e9), K=2) == {"unbounded"}
 
 
 @pytest.mark.parametrize("name", ["poisson-mixture-em", "hmm-poisson-em"])
@@ -181,3 +182,10 @@ def test_steps_on_rows(kind):
             assert run["reason"] == "unbounded", (unit, run["reason"])
     good = made(name, "online-em")(x=np.concatenate([x, x + 4]), K=2, seed=0)
     assert good.run(300, batch=20)["reason"] in ("steps", "converged")
+
+
+def test_a_point_that_has_no_step_is_no_maximum():
+    """One coefficient is never looked at, and the others stay with it: more is known of them."""
+    model = made("regression")(X=np.eye(3)[[0, 0, 1, 1]], y=np.array([1.0, 2, 3, 5]), start={
+        "w": [0.0, 0.0, 7.0], "v": 1.0})  # fmt: skip
+    assert model.run(100)["reason"] == "not finite"  # of two coefficients more is known

@@ -2,7 +2,9 @@
 # made once and refreshed only when pyproject.toml changes.
 #
 #   make demo       a derivation, then Adam: generated, proved, run
-#   make test       lint and the whole test suite
+#   make test       lint and the test suite: all of it but for sweeps (every recipe, family, model,
+#                   target …), of which it runs a sample that is always the same
+#   make full       lint and the test suite with every case of every sweep: what CI runs
 #   make compiles   compile and step everything that `generate` accepts: hours, goes on where it
 #                   stopped
 #   make verify-models  what verify finds of every model, flag and target: an hour, goes on where
@@ -21,7 +23,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite core compiles verify-models quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
+.PHONY: help demo test full suite whole core compiles verify-models quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -81,10 +83,17 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 
 # types are checked by one process: tests run beside it
-test quick: $(VENV)/installed-test
-	@$(MAKE) --no-print-directory -j2 lint $(if $(filter quick,$@),core,suite)
+test: BESIDE := suite
+full: BESIDE := whole
+quick: BESIDE := core
+test full quick: $(VENV)/installed-test
+	@$(MAKE) --no-print-directory -j2 lint $(BESIDE)
 
+# tests/sweeps.py marks `rest` what the sample of a sweep does not hold
 suite: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not rest'
+
+whole: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(PARALLEL)
 
 compiles: $(VENV)/installed-test
@@ -95,7 +104,7 @@ verify-models: $(VENV)/installed-test
 
 # a file whose tests are not marked need not even be imported
 core: $(VENV)/installed-test
-	$(BIN)/python -m pytest $(PARALLEL) -q -m 'core and not long' $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
+	$(BIN)/python -m pytest $(PARALLEL) -q -m 'core and not (long or rest)' $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
 
 mutants: $(VENV)/installed-test
 	$(BIN)/python -m tests.mutants --emitted $(MUTANTS)

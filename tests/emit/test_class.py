@@ -47,6 +47,7 @@ NAMES = ("adam", "ivon", "bayesbinn", "von", "iblr", "laplace", "ridge", "full_d
 COMPILED = ("adam", "bayesbinn", "iblr", "ridge")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("name", "target"), [*((x, "numpy") for x in NAMES), *((x, "numba") for x in COMPILED)]
 )
@@ -62,6 +63,7 @@ def test_float32_stays_float32(hand: Any, name: str, target: str) -> None:
     assert kinds == {np.dtype(np.float32)}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["adam", "ivon", "bayesbinn", "von", "iblr"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
@@ -101,6 +103,7 @@ def arrays_of(state: dict[str, Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["adam", "ivon", "bayesbinn"])
 def test_float32_kernel_has_no_float64_arithmetic(hand: Any, name: str) -> None:
     d = hand.derivation(hand.rules[name](), name, KIND.get(name, "vector"))
@@ -131,6 +134,7 @@ def test_float32_kernel_has_no_float64_arithmetic(hand: Any, name: str) -> None:
     assert checked > 3
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", NAMES)
 def test_resume_is_exact(hand: Any, name: str, target: str) -> None:

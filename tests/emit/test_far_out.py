@@ -74,6 +74,7 @@ def changes_sign(written: str, order: int, u: float) -> bool:
     return low * high < 0
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("written", "target", "dtype"), CASES)
 def test_curvatures_are_right_and_finite(written: str, target: str, dtype: str) -> None:
     d = blrgen.derive("gaussian-diag", ["delta"], loss=written.replace("U", "theta"))
@@ -90,6 +91,7 @@ def test_curvatures_are_right_and_finite(written: str, target: str, dtype: str) 
         )
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("written", "target", "dtype"), CASES)
 def test_slopes_are_right_and_nothing_overflows(written: str, target: str, dtype: str) -> None:
     d = blrgen.derive("momentum", [], loss=written.replace("U", "theta"))
@@ -105,6 +107,7 @@ def test_slopes_are_right_and_nothing_overflows(written: str, target: str, dtype
         )
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("written", WRITTEN)
 def test_values_are_right_and_finite(written: str, dtype: str) -> None:
@@ -136,6 +139,7 @@ SOFTMAX = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("loss", SOFTMAX)
 def test_softmax_of_several_numbers(loss: str) -> None:
     places = [(1e4, -1e4, 9e3), (-1e4, 30.0, 31.0), (800.0, 801.0, 799.5), (0.3, 0.1, -2.0)]

@@ -44,6 +44,7 @@ def serial(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(emitted(name), "THREADED", 10**9)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("size", SIZES)
 def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
@@ -170,6 +171,7 @@ def test_arrays_at_odd_addresses() -> None:
     np.testing.assert_allclose(held, wanted, rtol=1e-6)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ["ivon", "vadam", "vogn", "bayesbinn"])
 def test_a_step_that_draws_again(name: str) -> None:
     size = 2_500

@@ -136,6 +136,7 @@ def wrong_values(value: Any) -> Iterator[Any]:
         yield from (np.nan, -np.inf, np.zeros(2), True)
 
 
+@pytest.mark.sweep(4)
 def test_a_saved_state_is_taken_whole_or_not_at_all(made: Made) -> None:
     rng = np.random.default_rng(1)
     opt = made.stepped(made.built(), rng, 2)
@@ -373,6 +374,7 @@ def test_one_thread_at_a_time(made: Made) -> None:
     assert late.t == 2
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("recipe", ["adam", "ivon", "bayesbinn", "von"])
 def test_after_a_fork_steps_are_the_same(recipe: str, target: str) -> None:

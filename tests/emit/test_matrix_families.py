@@ -223,6 +223,7 @@ def test_against_the_rule_at_random_points(name: str) -> None:
             )
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_stays_float32(name: str) -> None:
     d = derive(name)

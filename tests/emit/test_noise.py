@@ -365,6 +365,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_battery_finds_what_is_broken(fault: str) -> None:
     generator, old, new, sign = FAULTS[fault]
@@ -471,6 +472,7 @@ def chosen(made: ModuleType, p: Any, stream: int = 0) -> Any:
     return out == 2
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.3, 0.5, 0.7, 1 - 1e-6, 1.0])
 def test_how_often_a_value_is_chosen(made: ModuleType, p: float, dtype: str) -> None:

@@ -40,6 +40,7 @@ def made(d: Any, start: float = 0.0, **more: float) -> Any:
     return cls(np.full(1, start), **{**given, **more})
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", GAUSSIAN)
 def test_the_spread_is_the_posteriors(name: str) -> None:
     """Trained by what the inputs say, and with as many rows as the note on the spread asks for."""

@@ -41,6 +41,7 @@ def places(g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
     return point, both
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_metric_is_transported_both_ways(name: str) -> None:
     """F_ψ = JᵀFJ, F = J⁻ᵀF_ψJ⁻¹, F_μ = F⁻¹, each positive definite."""

@@ -269,6 +269,7 @@ def _well_formed(page: str) -> None:
         ET.fromstring(formula)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("what", RECIPES)
 def test_every_recipe_in_every_format(what, derived, faults):
     made = derived(what)

@@ -40,6 +40,7 @@ def rule(recipe: str) -> Rule:
     return blrgen.derive(recipe).rule
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("title", "recipe", "source"), RIGHT, ids=[c[0] for c in RIGHT])
 def test_right_ones_are_proved(title: str, recipe: str, source: str) -> None:
     verdict = verify_source(source, rule(recipe))

@@ -110,6 +110,7 @@ def survived(model, program, run):
             assert np.isfinite(x).all()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("name", "algorithm"), MIXTURES)
 def test_a_run_survives(name, algorithm):
     make, more = MIXTURES[name, algorithm]

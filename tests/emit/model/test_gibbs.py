@@ -219,6 +219,7 @@ def largest(found):
     return np.abs(found.mean(axis=0)[moved] / spread[moved]).max()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", JOINT)
 def test_steps_leave_the_joint_law(name):
     forward, more, given = JOINT[name]
@@ -243,6 +244,7 @@ DRAWN = sorted({name for name, algorithm in CASES if algorithm != "em"})
 SHIPPED = {name: data for (name, _), data in CASES.items() if name in DRAWN}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", DRAWN)
 def test_loops_and_arrays_draw_the_same(name):
     runs = []

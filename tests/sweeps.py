@@ -8,13 +8,13 @@ parameters of few values take together are in it.  The other cases are marked `r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from itertools import combinations
 from zlib import crc32
 
 import pytest
 
-FEW = 6  # a parameter with more values than that is swept over too
+FEW = 6  # a parameter with more values than that, or hardly fewer than cases, is swept over too
 Case = Mapping[str, Hashable]
 
 
@@ -39,14 +39,15 @@ def sampled(cases: Mapping[str, Case], n: int) -> set[str]:
     return set(kept)
 
 
-def _few(cases: Iterable[Case]) -> list[tuple[str, ...]]:
+def _few(cases: Collection[Case]) -> list[tuple[str, ...]]:
     """The parameters of few values, in pairs; one alone where there is only one."""
     values: dict[str, set[Hashable]] = {}
     for case in cases:
         for name, value in case.items():
             values.setdefault(name, set()).add(value)
     _, *others = sorted(values, key=lambda name: -len(values[name]))
-    few = [name for name in others if len(values[name]) <= FEW]
+    most = min(FEW, len(cases) // 3)
+    few = [name for name in others if len(values[name]) <= most]
     return list(combinations(few, 2)) or [(name,) for name in few]
 
 

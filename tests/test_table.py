@@ -161,7 +161,7 @@ def models() -> list[tuple[str, str]]:
 NUMERIC = ("--ncvmp", "--cvi")  # sums over nodes
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(9)
 @pytest.mark.parametrize(("name", "flag"), models())
 def test_a_model_of_the_table_is_derived_proved_and_run(name: str, flag: str) -> None:
     found = table._of_model(name, flag, lambda what: None, targets=("numpy",))
@@ -176,7 +176,7 @@ def mixtures() -> list[list[str]]:
         return [x for row in tomllib.load(file)["row"] for x in row.get("mixtures", [])]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("words", mixtures(), ids=" ".join)
 def test_a_mixture_of_the_table_is_derived_proved_and_run(words: list[str]) -> None:
     name, *flags = words

@@ -20,6 +20,7 @@ KEYS = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_every_recipe_as_text_and_as_json(invoke, recipe):
     text, data = invoke("derive", recipe), invoke("derive", recipe, "--format", "json")

@@ -136,7 +136,7 @@ def wrong_values(value: Any) -> Iterator[Any]:
         yield from (np.nan, -np.inf, np.zeros(2), True)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 def test_a_saved_state_is_taken_whole_or_not_at_all(made: Made) -> None:
     rng = np.random.default_rng(1)
     opt = made.stepped(made.built(), rng, 2)

@@ -237,6 +237,7 @@ def test_log_odds_at_both_ends_and_in_the_middle(threefry: ModuleType) -> None:
 # --- whose numbers they are
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", LAWS)
 def test_a_number_does_not_depend_on_the_partition(made: ModuleType, name: str, dtype: str) -> None:

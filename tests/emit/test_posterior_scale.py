@@ -114,6 +114,7 @@ def of(road: str) -> Any:
     return derive(what, [flag.replace(" ", "=") for flag in flags])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("road", "why"), ROADS.items())
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_no_posterior_where_none_is_kept(road: str, why: str, target: str) -> None:

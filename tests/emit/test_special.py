@@ -82,6 +82,7 @@ def known(name: str) -> Any:
     return found
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_helper_is_right_to_four_roundings(name: str, dtype: Any) -> None:
@@ -258,6 +259,7 @@ def changed(name: str) -> tuple[str, str]:
     return whole, whole.replace(own, wrong)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_changed_coefficient_is_caught(name: str) -> None:
     whole, wrong = changed(name)

@@ -202,6 +202,7 @@ def test_a_step_outside_is_undone(target: str) -> None:
     assert alpha.tolist() == [1.0, 2.0] and opt.t == 0
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["dirichlet", "von-mises-fisher", "multinomial"])
 def test_the_source_is_the_rule_and_a_mistake_is_refuted(name: str, target: str) -> None:
@@ -264,6 +265,7 @@ def odd(folder: Path, name: str) -> Any:
     return derive(str(file))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(ODD))
 def test_families_nobody_has_seen_are_emitted(name: str, tmp_path: Path) -> None:
     """The sources are the rule, and compute it in doubles at several sizes."""

@@ -75,6 +75,7 @@ def test_kl_against_quadrature(name: str) -> None:
     assert abs(cross - mpmath.mpf(str(entropy)) - found) < 1e-12 * max(1, abs(cross))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", list_families())
 def test_every_identity_is_proved(name: str) -> None:
     g = shipped(name)

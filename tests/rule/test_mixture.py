@@ -33,6 +33,7 @@ def test_the_retraction_divides_by_the_old_precision() -> None:
     assert [q.name for q in d.rule.of("input")] == ["g", "H"]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("flags", [["delta"], ["delta", "retraction"], [], ["retraction"]])
 @pytest.mark.parametrize("family", GAUSSIANS)
 def test_one_component_is_the_rule_of_the_family(family: str, flags: list[str]) -> None:

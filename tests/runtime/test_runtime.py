@@ -23,6 +23,7 @@ HELPERS = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", sorted(HELPERS))
 def test_special_functions(name: str, dtype: Any) -> None:

@@ -138,6 +138,7 @@ RIGHT = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_ones_are_proved(name: str) -> None:
     rule, text = RIGHT[name]

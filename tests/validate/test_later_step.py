@@ -107,6 +107,7 @@ def iblr() -> Derivation:
     return blrgen.derive("iblr")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("words", [{"target": "numpy"}, {"target": "numba"}, {"sizes": {"d": 2}}])
 @pytest.mark.parametrize(
     ("init", "step", "kept"),

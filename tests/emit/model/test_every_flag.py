@@ -26,7 +26,7 @@ def derived(name):
     return found
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_a_flag_has_a_class_or_a_reason(name):
     made = 0

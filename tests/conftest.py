@@ -64,7 +64,7 @@ def pytest_collection_finish() -> None:
     """What is there now stays: the collector need not go through it again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(50_000, 10, 10)
 
 
 @pytest.fixture(autouse=True)

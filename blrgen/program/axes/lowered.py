@@ -119,7 +119,12 @@ class Equations(Lowering):
     # -- statements --------------------------------------------------------------------
     def statement(self, s: Statement) -> None:
         letters = self.left = self.own(s.type)
-        self.put(s.name, letters, self.read(s, letters), s.type.structure)
+        expr, turned = self.read(s, letters), letters[::-1]
+        last = expr.args[-1].index if isinstance(expr, a.Lin) else ()
+        if len(last) == 2 and last == tuple(map(a.Ix, turned)):  # (S⁻¹ A)ᵀ: S⁻¹ A has a name
+            kind = Type(s.type.shape[::-1])
+            expr = a.ref(self.equation(expr, turned, kind, "part"), *turned)
+        self.put(s.name, letters, expr, s.type.structure)
 
     def read(self, s: Statement, letters: tuple[str, ...]) -> n.Node:
         """What is assigned, at the letters of its axes."""

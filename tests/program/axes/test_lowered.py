@@ -94,6 +94,27 @@ def test_words_become_sums() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "e",
+    [
+        A * S**-1 * H**-1, S**-1 * A * H**-1, T(A) * S**-1, S**-1 * T(A) * H**-1 * B,
+        A * (S + x * T(x)) ** -1, (S + 2) ** -1 * T(A) + H**-1, S**-1 * x * T(x) * H**-1,
+        T(A * S**-1 * B) * H, trace(S**-1 * A) * A * S**-2,
+        A**3 - S**-2 * B,
+    ],
+    ids=str,
+)  # fmt: skip
+def test_inverses_in_words_are_solved_with(e: Any) -> None:
+    types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "H": symmetric(),
+             "x": vector()}  # fmt: skip
+    made = equations(types, ("y", e))
+    check(made)
+    values = {q.name: made_input(types[q.name]) for q in made.given}
+    found, wanted = interpret(made, values)["y"], direct(e, values)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+    near(plain(scheduled(made), values), {"y": found})
+
+
 def direct(e: Any, at: dict[str, np.ndarray]) -> Any:
     """A sum of words by its definition; a number in it is that times I."""
     if e.is_Add:

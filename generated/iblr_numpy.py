@@ -302,12 +302,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: A
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
     domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    ends = {k: e for k, d in domains.items() if (e := str(d)[2:].partition(",")[0]) in numbers}
-    open_ = domains | dict.fromkeys(ends, "(-inf, inf)")
-    found = _fitting("the saved state", saved, like, open_)
-    for name, end in ends.items():  # of [-delta, inf): minus a hyperparameter
-        at = domains[name].replace(end, repr(found["hyperparameters"][end]))
-        _fitting(name, found[name], like[name], at)
+    found = _fitting("the saved state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
     values = _listed(found.pop(next(iter(kept))))

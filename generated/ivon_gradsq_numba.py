@@ -89,7 +89,7 @@ HYPERPARAMETERS = {
     "c": "(0, inf]", "h0": "(0, inf)",
 }  # fmt: skip
 KEPT = {
-    "m": "(-inf, inf)", "u": "(-inf, inf)", "h": "[-delta, inf)", "_pending": "(-inf, inf)",
+    "m": "(-inf, inf)", "u": "(-inf, inf)", "h": "(-inf, inf)", "_pending": "(-inf, inf)",
     "_sums": "(-inf, inf)", "_draws": "[0, inf)",
 }  # fmt: skip
 
@@ -160,6 +160,10 @@ class IVONSquaredGradient:
     def m(self) -> list[Array]:
         """The parameters as flat views."""
         return [x.reshape(-1) for x in _listed(_mine(self))]
+
+    def _check_state(self) -> None:
+        """Refuse what is kept outside its domain."""
+        _fitting("h", self.h, self.h, f"[{-self.delta}, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
@@ -571,12 +575,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: A
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
     domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    ends = {k: e for k, d in domains.items() if (e := str(d)[2:].partition(",")[0]) in numbers}
-    open_ = domains | dict.fromkeys(ends, "(-inf, inf)")
-    found = _fitting("the saved state", saved, like, open_)
-    for name, end in ends.items():  # of [-delta, inf): minus a hyperparameter
-        at = domains[name].replace(end, repr(found["hyperparameters"][end]))
-        _fitting(name, found[name], like[name], at)
+    found = _fitting("the saved state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
     values = _listed(found.pop(next(iter(kept))))

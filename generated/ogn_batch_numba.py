@@ -56,7 +56,7 @@ Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
 HYPERPARAMETERS = {"rho": "[0, 1]", "delta": "[0, inf)", "N": "(0, inf)"}
-KEPT = {"m": "(-inf, inf)", "s": "[-delta, inf)"}
+KEPT = {"m": "(-inf, inf)", "s": "(-inf, inf)"}
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -100,6 +100,10 @@ class OGNBatch:
     def m(self) -> list[Array]:
         """The parameters as flat views."""
         return [x.reshape(-1) for x in _listed(_mine(self))]
+
+    def _check_state(self) -> None:
+        """Refuse what is kept outside its domain."""
+        _fitting("s", self.s, self.s, f"[{-self.delta}, inf)")
 
     def step(self, g: Arrays, h: Arrays) -> None:
         """Update the parameters in place from g and h, at m."""
@@ -285,12 +289,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: A
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
     domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    ends = {k: e for k, d in domains.items() if (e := str(d)[2:].partition(",")[0]) in numbers}
-    open_ = domains | dict.fromkeys(ends, "(-inf, inf)")
-    found = _fitting("the saved state", saved, like, open_)
-    for name, end in ends.items():  # of [-delta, inf): minus a hyperparameter
-        at = domains[name].replace(end, repr(found["hyperparameters"][end]))
-        _fitting(name, found[name], like[name], at)
+    found = _fitting("the saved state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
     values = _listed(found.pop(next(iter(kept))))

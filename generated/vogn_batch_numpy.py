@@ -58,7 +58,7 @@ Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 HYPERPARAMETERS = {"rho": "[0, 1]", "delta": "[0, inf)", "N": "(0, inf)"}
 KEPT = {
-    "m": "(-inf, inf)", "s": "[-delta, inf)", "_pending": "(-inf, inf)", "_sums": "(-inf, inf)",
+    "m": "(-inf, inf)", "s": "(-inf, inf)", "_pending": "(-inf, inf)", "_sums": "(-inf, inf)",
     "_draws": "[0, inf)",
 }  # fmt: skip
 
@@ -112,6 +112,10 @@ class VOGNBatch:
     def m(self) -> list[Array]:
         """The parameters as flat views."""
         return [x.reshape(-1) for x in _listed(_mine(self))]
+
+    def _check_state(self) -> None:
+        """Refuse what is kept outside its domain."""
+        _fitting("s", self.s, self.s, f"[{-self.delta}, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
@@ -380,12 +384,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: A
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
     domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    ends = {k: e for k, d in domains.items() if (e := str(d)[2:].partition(",")[0]) in numbers}
-    open_ = domains | dict.fromkeys(ends, "(-inf, inf)")
-    found = _fitting("the saved state", saved, like, open_)
-    for name, end in ends.items():  # of [-delta, inf): minus a hyperparameter
-        at = domains[name].replace(end, repr(found["hyperparameters"][end]))
-        _fitting(name, found[name], like[name], at)
+    found = _fitting("the saved state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
     values = _listed(found.pop(next(iter(kept))))

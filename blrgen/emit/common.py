@@ -73,11 +73,18 @@ def number(node: n.Node) -> str:
 def state_domain(v: Variable) -> str:
     """What is looked at in a saved state: the ends of an interval; all is finite.
 
-    An end that is minus a hyperparameter belongs to it: what is above may be rounded to it.
+    An end that is minus a hyperparameter is looked at where that is known (`moving_end`).
     """
-    known = interval(v.domain) if v.domain else None
-    below = None if known else re.fullmatch(r"\((-[a-zA-Z]\w*), oo\)", v.domain or "")
-    return f"[{below[1]}, inf)" if below else known or ANY
+    return (interval(v.domain) if v.domain else None) or ANY
+
+
+def moving_end(v: Variable) -> str:
+    """The hyperparameter whose negative is the lower end of a state's domain; else nothing.
+
+    The end belongs to the domain: what is above may be rounded to it.
+    """
+    below = re.fullmatch(r"\(-([a-zA-Z]\w*), oo\)", v.domain or "")
+    return below[1] if below and not interval(v.domain) else ""
 
 
 def input_words(inputs: tuple[Variable, ...]) -> str:

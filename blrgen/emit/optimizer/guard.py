@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from blrgen.emit.common import moving_end
 from blrgen.emit.optimizer import parts
 from blrgen.emit.optimizer.base import together
 from blrgen.emit.optimizer.parts import me
@@ -79,7 +80,7 @@ def _advice(w: Writer) -> str:
 def methods(w: Writer) -> list[c.Method]:
     """_outside and _check_state, or nothing."""
     if not w.ways.guarded:
-        return []
+        return _saved(w)
     read = {x for v in w.ways.guarded for b in (v.lower, v.upper) if b for x in n.names(b)}
     hypers = {v.name for v in w.program.of("hyper")}
     real = c.Name("real")
@@ -106,6 +107,17 @@ def methods(w: Writer) -> list[c.Method]:
     start = c.Set((OUTSIDE,), c.Literal(0))
     whole = (start, *chosen, c.Loop(own, over, tuple(body)), *counted, c.Return(OUTSIDE))
     return [c.Method("_outside", arguments, "int", said, whole), _check_state(w)]
+
+
+def _saved(w: Writer) -> list[c.Method]:
+    """_check_state, where what was saved has an end that a hyperparameter moves; or nothing."""
+    ends = {v.name: moving_end(v) for v in w.plan.states}
+    looks = tuple(
+        c.Do(c.call("_fitting", c.Literal(x), me(x), me(x), c.Words(f"[{{-self.{end}}}, inf)")))
+        for x, end in ends.items() if end
+    )  # fmt: skip
+    said = "Refuse what is kept outside its domain."
+    return [c.Method("_check_state", (), "None", said, looks)] if looks else []
 
 
 def _inside(w: Writer, ends: Mapping[str, c.Expression]) -> c.Formula:

@@ -69,6 +69,26 @@ def _drawn_start(
     return state
 
 
+def _in_units(
+    state: dict[str, Array],
+    data: Mapping[str, Array],
+    units: Mapping[str, Mapping[str, float]],
+) -> dict[str, Array]:
+    """Return a first state in the units of data, where a hundred of these or more are 1.
+
+    A start that is far too small or too large for the data is a saddle but for rounding.
+    """
+    out = dict(state)
+    for name, points in units.items():
+        rows = np.asarray(data[name], np.float64).reshape(len(data[name]), -1)
+        spread = float(np.sqrt(np.square(rows - rows.mean(axis=0)).mean()))
+        order = math.log2(spread) if math.isfinite(spread) and spread > 0 else 0.0
+        if abs(order) > math.log2(100):
+            for x, power in points.items():
+                out[x] = np.asarray(out[x] * 2.0 ** (round(order) * power), out[x].dtype)
+    return out
+
+
 def _middle(domain: str, noise: Array, sizes: Mapping[str, int]) -> Array:
     """Return an element of a domain near its middle for each element of the noise."""
     if domain == "R":

@@ -109,10 +109,16 @@ def first_state(w: Writer) -> c.Method:
     said = {x.name for x in p.said}
     free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors
                        if x.method and x.node not in said))  # fmt: skip
+    drawn: c.Expression = c.call("_drawn_start", nodes, SIZES, DTYPE, RNG)
+    first: list[c.Statement] = []
+    if p.units:
+        first = [c.Set((c.Name("drawn"),), drawn)]
+        drawn = c.call("_in_units", c.Name("drawn"), DATA, c.Name("UNITS"))
     body: list[c.Statement] = [
         c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
         *([c.Set((given,), c.call("_all_nearer", given, SHIFT))] if p.moving else []),
-        c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
+        *first,
+        c.Set((state,), c.Sign("|", given, drawn)),
     ]
     for x in p.chained:
         body += in_chain(w, x, given, state)

@@ -137,13 +137,22 @@ class _File:
             rows.append((c.Literal(v.name), c.Table(parts)))
         kind = "Mapping[str, Mapping[str, Any]]"
         found = layout.constant("NODES", c.Table(tuple(rows)), kind)
-        more = [*(self.rows() if self.program.batch else []), *self.moving()]
+        more = [*(self.rows() if self.program.batch else []), *self.moving(), *self.units()]
         known = layout.constant(HYPERPARAMETERS, self.hyperparameters, "Mapping[str, str]")
         beside = domains_beside(self.program)
         if beside:
             domains = tuple((c.Literal(x), c.Literal(y)) for x, y in beside.items())
             known += layout.constant(KEPT, c.Table(domains), "Mapping[str, str]")
         return "\n".join([*found, *more, *known])
+
+    def units(self) -> list[str]:
+        """Data, and which powers of their units points have."""
+        pairs = tuple(
+            (c.Literal(x.data), c.Table(tuple((c.Literal(y), c.Literal(k)) for y, k in x.points)))
+            for x in self.program.units
+        )
+        kind = "Mapping[str, Mapping[str, float]]"
+        return layout.constant("UNITS", c.Table(pairs), kind) if pairs else []
 
     def moving(self) -> list[str]:
         """Data that are brought near 0, with what is moved with them."""

@@ -32,9 +32,11 @@ from blrgen.program.model.values import (
     Part,
     Posterior,
     Stack,
+    Units,
     Variable,
 )
 from blrgen.rule.model.shift import shifts
+from blrgen.rule.model.units import units
 
 if TYPE_CHECKING:
     from blrgen.program.model.lower import Lowering
@@ -68,6 +70,7 @@ class Together:
         bound = handing_out(every, ("objective",)) if w.d.batch else None
         sweep = handing_out(every, tuple(after if bound else ("objective", *after, *flags)))
         notes = () if bound else tuple(Note("empty", x, KEPT, y) for x, y in w.points.flags)
+        start = None if bound else start_of(every, self.first, after, w.given)
         made = ModelProgram(
             name=w.name, algorithm=w.d.algorithm, title=title_of(w.d), equations=equations(w.d),
             arguments=w.given.arguments, sizes=w.given.sizes, variables=tuple(self.variables),
@@ -75,11 +78,12 @@ class Together:
             optional=w.given.optional, lengths=tuple(w.given.lengths),
             bound=Method("bound", bound, "The objective.") if bound else None,
             batch=size_of(w.d.batch) if w.d.batch else "",
-            start=None if bound else start_of(every, self.first, after, w.given),
+            start=start,
             pairs=self.chains(every, "pairs"), paths=self.chains(every, "path"), notes=notes,
             averaged=tuple(x for x, _, _ in w.averaged), guarded=bool(w.d.sites),
             rates=CVI_RATES if w.d.algorithm == "cvi" and w.d.sites else (),
             nodes=self.nodes(error), settle=self.settle(every), moving=self.moving(),
+            units=() if start else self.units(),
             samples=self.samples.cut(every), stacks=self.stacks(self.joined),
             chained=tuple(map(self.in_state, self.chained)),
         )  # fmt: skip
@@ -139,6 +143,15 @@ class Together:
         known = [self.posterior(every, *x) for own in self.joined for x in own.known]
         held = ((v, tuple((p.parameter, p.array.name) for p in v.parts)) for v in self.variables)
         return *known, *(Posterior(v.name, v.family, parts) for v, parts in held)
+
+    def units(self) -> tuple[Units, ...]:
+        """In which units points are drawn."""
+        data = {x.called: x.array.name for x in self.w.given.arguments if x.role == "data"}
+        arrays = self.w.points.arrays
+        return tuple(
+            Units(data[x], tuple((arrays[y].name, float(k)) for y, k in sorted(own.items())))
+            for x, own in units(self.w.d).items()
+        )
 
     def moving(self) -> tuple[Moving, ...]:
         """What data far from 0 are moved with."""

@@ -302,6 +302,14 @@ class Moving:
 
 
 @dataclass(frozen=True)
+class Units:
+    """Data, and with which power of their units points go."""
+
+    data: str
+    points: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
 class Predicted:
     """log p of new rows where nodes have values: it is averaged over draws of their q.
 
@@ -362,6 +370,7 @@ class ModelProgram:
     settle: Method | None = None  # these sums over all rows, at the start
     draws: tuple[Draw, ...] = ()  # of a step that draws, in order
     moving: tuple[Moving, ...] = ()
+    units: tuple[Units, ...] = ()  # of a first state that is drawn
     samples: tuple[Draw, ...] = ()  # from q of nodes
     predicted: Predicted | None = None
     stacks: tuple[Stack, ...] = ()  # where numbers that are laid end to end stand

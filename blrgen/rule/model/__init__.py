@@ -19,5 +19,6 @@
 | `rows` | Sums over rows by names of their own |
 | `shift` | what can be moved without changing anything: data and points together |
 | `typeset` | The lines of a derivation in LaTeX |
+| `units` | In which units points are, where data are in some |
 | `values` | What an algorithm for a model is, step by step |
 """

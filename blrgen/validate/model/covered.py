@@ -180,9 +180,10 @@ def unless_defined(tree: ast.Module) -> set[int]:
     """Lines of what stands for x where x is not a number: `x if x == x else …`."""
     found = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Compare):
-            (right,) = node.test.comparators
-            same = ast.dump(node.test.left) == ast.dump(right)
-            if same and isinstance(node.test.ops[0], ast.Eq) and node.orelse.end_lineno:
+        test = node.test if isinstance(node, ast.IfExp) else None
+        if isinstance(node, ast.IfExp) and isinstance(test, ast.Compare) and len(test.ops) == 1:
+            (right,) = test.comparators
+            same = ast.dump(test.left) == ast.dump(right)
+            if same and isinstance(test.ops[0], ast.Eq) and node.orelse.end_lineno:
                 found |= set(range(node.orelse.lineno, node.orelse.end_lineno + 1))
     return found

@@ -247,6 +247,7 @@ def _decorator(*args: Any, **_: Any) -> Any:
 CONSTRUCTED: dict[str, Callable[..., Any]] = {
     "_dtype": lambda *_: Real(),
     "_drawn_start": lambda *_: {},
+    "_in_units": lambda state, *_: state,
     "_point_ends": lambda *_: (),
     "_brought_near": _where_they_are,
     "_stay_definite": lambda state, *_: state,

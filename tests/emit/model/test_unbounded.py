@@ -189,3 +189,15 @@ def test_a_point_that_has_no_step_is_no_maximum():
     model = made("regression")(X=np.eye(3)[[0, 0, 1, 1]], y=np.array([1.0, 2, 3, 5]), start={
         "w": [0.0, 0.0, 7.0], "v": 1.0})  # fmt: skip
     assert model.run(100)["reason"] == "not finite"  # of two coefficients more is known
+
+
+@pytest.mark.parametrize("name", ["ppca", "factor-analysis-em"])
+def test_a_first_state_is_in_the_units_of_the_data(name):
+    x = np.concatenate([cloud(60, 3), 1 + cloud(40, 3)])
+    near = made(name)(x=x, q=1, seed=0).run(tol=1e-9)
+    for unit in (1e9, 1e4, 1e-4, 1e-9):
+        run = made(name)(x=x * unit, q=1, seed=0).run(tol=1e-9)
+        assert run["reason"] == "converged"
+        moved = run["objective"] + x.size * np.log(unit)
+        # a run ends by changes relative to the objective, which is another in other units
+        np.testing.assert_allclose(moved, near["objective"], rtol=1e-4)

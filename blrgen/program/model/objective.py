@@ -37,7 +37,7 @@ def objective(
     gone = {p.statistic.name for own in first for p in own.member.block.parts}
     gone |= {x for own in first for node in own.member.block.nodes
              for x in d.model.node(node).names}  # fmt: skip
-    joint = without(d.expected_joint, gone)
+    joint = together(without(d.expected_joint, gone))
     for own in others:
         if forced(own):
             name = own.member.block.name
@@ -69,19 +69,23 @@ def together(e: Expression) -> Expression:
     """Σ log [x = c] − Σ z log [x = c] as Σ (1 − z) log [x = c], which is never −∞ less −∞."""
     own = dict(e.terms)
     for t, c in e.terms:
-        labels = [(x, p) for x, p in t.factors if x.symbol is not None and x.symbol.binary]
-        if not indicates(t) or len(labels) != 1 or t not in own:
-            continue
-        ((z, _),) = labels
-        assert z.symbol is not None
-        rest = normal(-c, [y for y in t.factors if y[0] != z], t.bound)
-        if len(rest) != 1 or own.get(rest[0][0]) != rest[0][1]:
-            continue
-        other = Atom("sum", arguments=(subtracted(ONE, symbol(z.symbol, *z.indices)),))
-        del own[t], own[rest[0][0]]
-        factors = tuple((other, p) if x == z else (x, p) for x, p in t.factors)
-        own[Term(factors, t.bound)] = -c
+        for z in _labels(t) if t in own else ():
+            assert z.symbol is not None
+            rest = normal(-c, [y for y in t.factors if y[0] != z], t.bound)
+            if len(rest) != 1 or own.get(rest[0][0]) != rest[0][1]:
+                continue
+            other = Atom("sum", arguments=(subtracted(ONE, symbol(z.symbol, *z.indices)),))
+            del own[t], own[rest[0][0]]
+            factors = tuple((other, p) if x == z else (x, p) for x, p in t.factors)
+            own[Term(factors, t.bound)] = -c
+            break
     return Expression(tuple(own.items()))
+
+
+def _labels(t: Term) -> list[Atom]:
+    """The labels of a term with log [x = c] in it, those that are not known first."""
+    found = [x for x, _ in t.factors if x.symbol is not None and x.symbol.binary]
+    return sorted(found, key=lambda x: x.known) if indicates(t) else []
 
 
 def forced(own: Own) -> bool:

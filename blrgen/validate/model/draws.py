@@ -26,7 +26,7 @@ from blrgen.program.model.blocks import member_of
 from blrgen.program.model.values import Array, Draw, ModelProgram
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.data import Drawn
-from blrgen.validate.model.emitted import OBJECTIVE, compared, without_ends
+from blrgen.validate.model.emitted import OBJECTIVE, at_ends, compared
 from blrgen.validate.model.laws import Law, law_of, law_of_state, statistic
 from blrgen.value.indexed import Values
 
@@ -44,7 +44,7 @@ def compare_draws(
     with np.errstate(all="ignore"):
         model = kind(**{python_name(k): x for k, x in data.given.items()}, seed=1)
         model.run(STEPS)
-        wanted = without_ends(_values(program, model, data)).of(d.expected_joint)
+        wanted = at_ends(_values(program, model, data), d.expected_joint)
         gap = _far(np.array(wanted), model.objective())
         found.append(("log joint", _shown("the log joint of the values", gap)))
         for draw in program.draws:

@@ -42,7 +42,7 @@ from blrgen.value.kinds import DOUBLES, Kind
 
 STEPS = 2
 OBJECTIVE, SLOPE, STEP = 1e-8, 1e-6, 1e-6  # relative
-LOG_OF_NOTHING = -17.3  # what stands for it where it cancels
+LOGS_OF_NOTHING = (-17.3, -29.1)  # what stands for log 0 where it cancels
 SETTLED, ROUNDS = 1e-12, 2000  # of local blocks
 
 
@@ -157,24 +157,30 @@ class Reference:
         blocks = [u.block for u in self.d.updates]
         q = expecting_of(blocks, [[self.d.model.node(x) for x in b.nodes] for b in blocks])
         values = self.values
-        total: Any = without_ends(values).of(self.d.expected_joint)
+        total: Any = at_ends(values, self.d.expected_joint)
         for b in blocks:
             law = self.laws[b.name]
             total += law.partition - law.paired - values.of(q.of(b.base))
         return total
 
 
+@dataclass(frozen=True)
 class _Ended(Kind):
     """Doubles in which log 0 is a number: it cancels where labels are certain, 0 · log 0 is 0."""
 
+    nothing: float
+
     def call(self, name: str, *args: Any) -> Any:
         found = super().call(name, *args)
-        return LOG_OF_NOTHING if found == -math.inf else found
+        return self.nothing if found == -math.inf else found
 
 
-def without_ends(values: Values) -> Values:
-    """The same values, of doubles with a number for log 0."""
-    return Values(values.arrays, values.sizes, _Ended()) if values.kind is DOUBLES else values
+def at_ends(values: Values, e: Expression) -> Any:
+    """A number in which log 0 may stand where it cancels: −∞ where it does not."""
+    if values.kind is not DOUBLES:
+        return values.of(e)
+    one, other = (Values(values.arrays, values.sizes, _Ended(x)).of(e) for x in LOGS_OF_NOTHING)
+    return one if abs(one - other) <= OBJECTIVE * (1 + abs(one)) else -math.inf
 
 
 def _zeros(values: Values, p: Part) -> Any:

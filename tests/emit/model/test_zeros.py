@@ -143,3 +143,46 @@ def test_a_mode_at_the_boundary(target):
     np.testing.assert_array_equal(model.posterior("p"), [0.75, 0, 0.25])
     wanted = 3 * np.log(0.75) + np.log(0.25) + np.log(2)  # a flat density on three is 2
     np.testing.assert_allclose(model.objective(), wanted, rtol=1e-12)
+
+
+SEEN = """
+plate n in N
+param r in (0, 1)
+param l in (0, oo)
+z[n] ~ bernoulli(r) observed
+x[n] ~ choose(z[n], point(0), poisson(l)) observed or missing
+"""
+RAIN = """
+plate n in N
+r ~ beta(1, 1)
+l ~ gamma(1, 1)
+z[n] ~ bernoulli(r)
+x[n] ~ choose(z[n], point(0), poisson(l)) observed or missing
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_point_mass_beside_a_label_that_is_known(target):
+    x = np.array([0, 2, 3, np.nan, np.nan])
+    model = cls("seen", "em", SEEN, target)(z=np.array([0.0, 1, 1, 0, 1]), x=x)
+    model.run()
+    r, rate = 3 / 5, 2.5
+    wanted = 2 * np.log(1 - r) + 3 * np.log(r) + (xlogy(x, rate) - rate - gammaln(x + 1))[1:3].sum()
+    np.testing.assert_allclose(model.objective(), wanted, rtol=1e-12)
+    found = [model.posterior("r"), model.posterior("l")]
+    np.testing.assert_allclose(found, [r, rate], rtol=1e-12)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_draws_of_labels_with_a_point_mass_and_missing_values(target):
+    x = np.array([0, 3, np.nan, 0, 2])
+    model = cls("rain", "gibbs", RAIN, target)(x=x, seed=1)
+    trace = np.array(model.run(30)["trace"])
+    assert np.isfinite(trace[1:]).all()
+    z = model.draws("z")[1:]
+    assert (z[:, [1, 4]] == 1).all()  # what is not 0 is of the other law
+    r, rate = model.state["r"], model.state["l"]
+    last = model.state["z"]
+    each = np.where(last == 1, xlogy(x, rate) - rate - gammaln(x + 1), 0)[~np.isnan(x)].sum()
+    wanted = each + xlogy(last, r).sum() + xlogy(1 - last, 1 - r).sum() - rate
+    np.testing.assert_allclose(model.objective(), wanted, rtol=1e-12)

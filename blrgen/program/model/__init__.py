@@ -29,6 +29,7 @@
 | `calls` | functions in expressions as calls that a file can make |
 | `one_sum` | sums over the same places whose terms have factors in common |
 | `coupled` | points whose equations couple them, without a closed solution |
+| `near` | data that are far from 0, or whose unit is far from 1 |
 | `newton` | points without a closed equation |
 | `solved` | linear systems of points |
 | `sites` | expectations of what is no statistic, at q as it stands |

@@ -13,6 +13,7 @@ from blrgen.program.model.given import handing_out, quantity
 from blrgen.program.model.member import Member, even
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import size_of
+from blrgen.program.model.near import Moving, Units
 from blrgen.program.model.own import Own, tables
 from blrgen.program.model.predictive import predictive, reads_old_rows, rows_axis
 from blrgen.program.model.samples import Samples
@@ -26,13 +27,11 @@ from blrgen.program.model.values import (
     Chained,
     Method,
     ModelProgram,
-    Moving,
     NodeArrays,
     Note,
     Part,
     Posterior,
     Stack,
-    Units,
     Variable,
 )
 from blrgen.rule.model.shift import shifts

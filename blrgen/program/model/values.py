@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from blrgen.core import Family
 from blrgen.program.axes.nodes import Program, Size
+from blrgen.program.model.near import Moving, Units
 from blrgen.read.model.values import Expr
 
 REAL, POSITIVE = "R", "(0, oo)"
@@ -289,24 +290,6 @@ class Draw:
 
 
 LAWS = ("family", "labels", "path", "states")
-
-
-@dataclass(frozen=True)
-class Moving:
-    """Data that are brought near 0, by a number for each place of the last `axes`, with points."""
-
-    data: str
-    seen: str
-    points: tuple[str, ...]
-    axes: int
-
-
-@dataclass(frozen=True)
-class Units:
-    """Data, and with which power of their units points go."""
-
-    data: str
-    points: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)

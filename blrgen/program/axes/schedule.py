@@ -254,9 +254,23 @@ class _Scheduling:
             if seq is not x.seq and (seq is not None or (x.seq is not None and x.seq.stop)):
                 continue
             places = {d: body.index(where[d]) for d in deps}
-            if all(q < p or (q == p and self.fits(d, item, letter)) for d, q in places.items()):
+            if not all(q != p or self.fits(d, item, letter) for d, q in places.items()):
+                continue
+            last = max(places.values(), default=-1)
+            if last <= p or self.waits(x, body[p + 1 : last + 1], body, last):
                 return x
         return None
+
+    def waits(
+        self, loop: Loop, between: list[Loop | Item], body: list[Loop | Item], last: int
+    ) -> bool:
+        """Whether the loop could come after others that read nothing of it: then it does."""
+        items = [i for x in between for i in (x.items if isinstance(x, Loop) else [x])]
+        if loop.seq is not None or any({*i.deps} & {*loop.items} for i in items):
+            return False
+        body.remove(loop)
+        body.insert(last, loop)
+        return True
 
     def new_loop(
         self,

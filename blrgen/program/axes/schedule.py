@@ -244,7 +244,7 @@ class _Scheduling:
         where: dict[Item, Loop | Item],
         deps: list[Item],
     ) -> Loop | None:
-        """The earliest loop that the item may join."""
+        """The earliest loop that the item may join; one that waits for what the item reads."""
         letter, bound, seq = item.nest[depth], item.bound(depth), item.seq(depth)
         for p, x in enumerate(body):
             if not isinstance(x, Loop) or x.letter != letter or x.bound != bound:
@@ -257,20 +257,16 @@ class _Scheduling:
             if not all(q != p or self.fits(d, item, letter) for d, q in places.items()):
                 continue
             last = max(places.values(), default=-1)
-            if last <= p or self.waits(x, body[p + 1 : last + 1], body, last):
-                return x
+            if last > p and not self.may_wait(x, body[p + 1 : last + 1]):
+                continue
+            body.insert(max(p, last), body.pop(p))
+            return x
         return None
 
-    def waits(
-        self, loop: Loop, between: list[Loop | Item], body: list[Loop | Item], last: int
-    ) -> bool:
-        """Whether the loop could come after others that read nothing of it: then it does."""
-        items = [i for x in between for i in (x.items if isinstance(x, Loop) else [x])]
-        if loop.seq is not None or any({*i.deps} & {*loop.items} for i in items):
-            return False
-        body.remove(loop)
-        body.insert(last, loop)
-        return True
+    def may_wait(self, loop: Loop, others: list[Loop | Item]) -> bool:
+        """Whether a loop may come after others: no recurrence, and they read nothing of it."""
+        items = [i for x in others for i in (x.items if isinstance(x, Loop) else [x])]
+        return loop.seq is None and not any({*i.deps} & {*loop.items} for i in items)
 
     def new_loop(
         self,

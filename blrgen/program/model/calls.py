@@ -33,13 +33,10 @@ Where = Mapping[str, str]
 def called(eq: Equations, x: Atom, where: Where) -> n.Node:
     """A function of expressions."""
     if x.name == "log":
-        inner = x.arguments[0]
-        whole = log_sum(eq, inner, where)
-        for form in (log_bessel, log_kernel, log_share):
-            k = _alone(inner)
-            whole = whole or (form(eq, k, where) if k is not None else None)
-        if whole is not None:
-            return whole
+        (inner,) = x.arguments
+        found = log_sum(eq, inner, where) or log_alone(eq, _alone(inner), where)
+        if found is not None:
+            return found
     if x.name == "polygamma":  # of a whole order
         order = x.arguments[0].number
         name = {0: "digamma", 1: "trigamma"}.get(int(order or 0), f"polygamma_{order}")
@@ -81,25 +78,22 @@ def log_sum(eq: Equations, e: Expression, where: Where) -> n.Node | None:
     return a.Red("lse", over, eq.expr(exps[0].arguments[0], inside))
 
 
-def log_bessel(eq: Equations, k: Atom, where: Where) -> n.Node | None:
-    """log K_v(x)."""
-    if k.name != "besselk":
+def log_alone(eq: Equations, k: Atom | None, where: Where) -> n.Node | None:
+    """log K_v(x), log G_ν(s), or log p of an entry of a simplex."""
+    if k is None:
         return None
-    return n.Call("log_besselk", tuple(eq.expr(y, where) for y in k.arguments))
-
-
-def log_share(eq: Equations, k: Atom, where: Where) -> n.Node | None:
-    """log p of an entry of a simplex."""
+    if k.name == "besselk":
+        return n.Call("log_besselk", tuple(eq.expr(y, where) for y in k.arguments))
+    if k.name == KERNEL:
+        return log_kernel(eq, k, where)
     if k.name not in eq.shares:
         return None
     eq.tells = True
     return n.Call("log_share", (eq.atom(k, where),))
 
 
-def log_kernel(eq: Equations, k: Atom, where: Where) -> n.Node | None:
+def log_kernel(eq: Equations, k: Atom, where: Where) -> n.Node:
     """log G_ν(s); G_ν(0) = 1/(2^ν Γ(ν + 1))."""
-    if k.name != KERNEL:
-        return None
     order, s = (eq.expr(y, where) for y in k.arguments)
     root = n.Call("sqrt", (s,))
     value = n.Call("log_besseli", (order, root))

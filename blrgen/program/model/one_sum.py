@@ -9,67 +9,57 @@ be written without loss.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.contracted import factors_of, terms_of
 
 
+@dataclass(frozen=True)
+class _Sum:
+    """A term that is a sum: its place among the terms, ±1, what is multiplied, to which power."""
+
+    place: int
+    sign: int
+    factors: Counter[n.Node]
+
+    def without(self, common: Counter[n.Node]) -> n.Node:
+        """What is summed but for the common factors, with its sign."""
+        rest = _product(self.factors - common)
+        return rest if self.sign > 0 else n.neg(rest)
+
+
 def one_sum(e: n.Node) -> n.Node:
     """The expression with such sums as one, where the first of them stood."""
     terms = terms_of(e)
-    groups: dict[tuple[str, ...], list[int]] = {}
+    groups: dict[tuple[str, ...], list[_Sum]] = {}
     for k, t in enumerate(terms):
-        found = _parts(t)
-        if found is not None:
-            groups.setdefault(found[0], []).append(k)
+        red = t.arg if isinstance(t, n.Neg) else t
+        if isinstance(red, a.Red) and red.op == "sum":
+            found = _Sum(k, 1 if red is t else -1, _powers(red.arg))
+            groups.setdefault(red.letters, []).append(found)
     gone: set[int] = set()
-    for letters, places in groups.items():
-        common = _common([_counted(terms[k]) for k in places])
-        if len(places) < 2 or not any({*letters} & set(a.free(f)) for f in common):
+    for letters, sums in groups.items():
+        common = reduce(and_, (x.factors for x in sums))
+        if len(sums) < 2 or not any({*letters} & set(a.free(f)) for f in common):
             continue
-        rest = n.add(*(_rest(terms[k], common) for k in places))
-        whole = n.mul(*(_powers(common)), rest)
-        terms[places[0]] = a.Red("sum", letters, whole)
-        gone |= {*places[1:]}
+        rest = n.add(*(x.without(common) for x in sums))
+        terms[sums[0].place] = a.Red("sum", letters, n.mul(_product(common), rest))
+        gone |= {x.place for x in sums[1:]}
     return n.add(*(t for k, t in enumerate(terms) if k not in gone)) if gone else e
 
 
-def _parts(t: n.Node) -> tuple[tuple[str, ...], n.Node, bool] | None:
-    """The letters of a term that is a sum, what it sums, and whether it is taken off."""
-    red = t.arg if isinstance(t, n.Neg) else t
-    if not isinstance(red, a.Red) or red.op != "sum":
-        return None
-    return red.letters, red.arg, red is not t
-
-
-def _counted(t: n.Node) -> Counter[n.Node]:
-    """The factors of what is summed, with their whole powers."""
-    found = _parts(t)
-    assert found is not None
+def _powers(e: n.Node) -> Counter[n.Node]:
+    """The factors of a product with their whole powers."""
     out: Counter[n.Node] = Counter()
-    for f in factors_of(found[1]):
-        if isinstance(f, n.Pow) and f.exponent > 1:
-            out[f.base] += f.exponent
-        else:
-            out[f] += 1
+    for f in factors_of(e):
+        base, power = (f.base, f.exponent) if isinstance(f, n.Pow) else (f, 1)
+        out[base] += power
     return out
 
 
-def _common(found: list[Counter[n.Node]]) -> Counter[n.Node]:
-    out = found[0]
-    for other in found[1:]:
-        out = out & other
-    return out
-
-
-def _powers(counted: Counter[n.Node]) -> list[n.Node]:
-    return [f if k == 1 else n.Pow(f, k) for f, k in counted.items()]
-
-
-def _rest(t: n.Node, common: Counter[n.Node]) -> n.Node:
-    """What is left of a term without the common factors, with its sign."""
-    found = _parts(t)
-    assert found is not None
-    rest = n.mul(*_powers(_counted(t) - common))
-    return n.neg(rest) if found[2] else rest
+def _product(powers: Counter[n.Node]) -> n.Node:
+    return n.mul(*(f if k == 1 else n.Pow(f, k) for f, k in powers.items()))

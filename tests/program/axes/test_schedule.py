@@ -51,6 +51,16 @@ def shape(body: Sequence[Loop | Item]) -> list[object]:
         # one pass with loops inside
         ("p[n] = sum(i, x[n,i])\ng[i] = sum(n, p[n] * x[n,i])", "g",
          [["n", ["i", "p"], ["i", "g"]], ["i", "g!"]]),
+        # a loop waits for what a later equation of it reads: rows are gone through once
+        ("e[n] = sum(i, x[n,i])\nm = sum(k, c[k])\nf[n] = e[n] - m", "f",
+         [["k", "m"], ["n", ["i", "e"], "f", "f!"]]),
+        # but not where that reads the loop itself
+        ("e[n] = sum(i, x[n,i])\nm[i] = sum(n, e[n] * x[n,i])\nf[n] = e[n] - m[0]", "f",
+         [["n", ["i", "e"], ["i", "m"]], ["n", "f", "f!"]]),
+        # nor where something between does, by way of another
+        ("e[n] = sum(i, x[n,i])\nm = sum(n, e[n])\nh[k] = c[k] * m\n"
+         "g = sum(k, h[k])\nf[n] = e[n] - g", "f",
+         [["n", ["i", "e"], "m"], ["k", "h", "g"], ["n", "f", "f!"]]),
         # what needs no loop stands as early as it can
         ("m = sum(n, y[n])\nh = m * s\ng = sum(n, y[n]**2)", "h, g",
          [["n", "m", "g"], "h", "h!", "g!"]),

@@ -19,7 +19,7 @@ from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context
-    from blrgen.geometry.sized import Density, Sized
+    from blrgen.geometry.sized import PointSums, Sized
 
 Expr = Any
 TOLERANCE = 1e-10
@@ -36,17 +36,17 @@ def run(context: Context, stage: str) -> tuple[str, str]:
     return _STAGES[stage](context)
 
 
-def pairs(context: Context) -> list[tuple[Sized, Density]]:
+def pairs(context: Context) -> list[tuple[Sized, PointSums]]:
     """The geometry and the density at the same places."""
-    from blrgen.geometry.sized import Density, Sized, places
+    from blrgen.geometry.sized import PointSums, Sized, places
 
     if "_by_components" not in vars(context):
         both = [
-            (Sized(context.geometry, sizes, point), Density(context.family, sizes, point))
+            (Sized(context.geometry, sizes, point), PointSums(context.family, sizes, point))
             for sizes, point in places(context.family)
         ]
         vars(context)["_by_components"] = [(s, q) for s, q in both if q.settled]
-    found: list[tuple[Sized, Density]] = vars(context)["_by_components"]
+    found: list[tuple[Sized, PointSums]] = vars(context)["_by_components"]
     if not found:
         raise NotChecked("the quadrature does not settle at any point")
     return found

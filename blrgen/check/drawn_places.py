@@ -127,13 +127,13 @@ def _by_components(context: Context) -> Iterator[Place]:
 def _densities(context: Context) -> Iterator[Any]:
     """One a size, those of the other stages where their sums settled."""
     from blrgen.check.by_components import pairs
-    from blrgen.geometry.sized import Density
+    from blrgen.geometry.sized import PointSums
     from blrgen.geometry.sized import places as sized_places
 
     try:
         found = [q for _, q in pairs(context)]
     except NotChecked:
-        found = [Density(context.family, *place) for place in sized_places(context.family, 1)]
+        found = [PointSums(context.family, *place) for place in sized_places(context.family, 1)]
     seen = []
     for density in found:
         if density.sizes not in seen:

@@ -24,7 +24,7 @@ from blrgen.emit.text import sentence_list
 from blrgen.emit.tree import classes, layout
 from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError, did_you_mean
-from blrgen.program.density import Density, Expectation
+from blrgen.program.density import Weight, Expectation
 from blrgen.program.lower import Reader
 from blrgen.program.moments import moments_of
 from blrgen.program.plan import Plan, plan
@@ -158,7 +158,7 @@ def _class(writer: Base, target: Target) -> str:
 def _sums(writer: Any, program: Program, draws: bool, form: str) -> list[str]:
     """Averages without a closed form, and the inverses that draws need."""
     more: tuple[Expectation, ...] = ()
-    inverses: tuple[Density, ...] = ()
+    inverses: tuple[Weight, ...] = ()
     if writer.law is not None:
         more, inverses = writer.law.expectations, writer.law.densities
     if draws and writer.drawing is not None:

@@ -17,7 +17,7 @@ from blrgen.emit.text import WIDTH, assignment
 from blrgen.emit.tree.layout import docstring
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
-from blrgen.program.density import Density, Expectation
+from blrgen.program.density import Weight, Expectation
 from blrgen.program.inspect import ATOM
 
 DEEPEST = 600  # logarithms of weights below this count as this
@@ -51,13 +51,13 @@ class _RealArray(_Real, ArrayPrinter):
 
 
 def texts(
-    expectations: tuple[Expectation, ...], target: str, inverses: tuple[Density, ...] = ()
+    expectations: tuple[Expectation, ...], target: str, inverses: tuple[Weight, ...] = ()
 ) -> list[str]:
     """The functions of all of them, what they share once; `inverses` are drawn from as well."""
     made: dict[str, str] = {}
-    known: dict[Density, int] = {}
+    known: dict[Weight, int] = {}
 
-    def names(d: Density) -> list[str]:
+    def names(d: Weight) -> list[str]:
         first = known.setdefault(d, 1 + sum(len(other.pieces) for other in known))
         return [str(first + k) for k in range(len(d.pieces))]
 
@@ -76,7 +76,7 @@ def texts(
     return list(made.values())
 
 
-def _quantile(name: str, d: Density, names: list[str], target: str) -> str:
+def _quantile(name: str, d: Weight, names: list[str], target: str) -> str:
     """The inverse of the distribution function."""
     body = (
         _whole_quantile_body(d, names[0], target)
@@ -93,7 +93,7 @@ def _quantile(name: str, d: Density, names: list[str], target: str) -> str:
     )
 
 
-def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
+def _quantile_body(d: Weight, names: list[str], target: str) -> list[str]:
     """On the line: cells in halves, the logarithm of the weight linear in each half.
 
     With M₁ the mass of a cell as one such piece and M₂ that of its halves (4M₂ − M₁)/3 is
@@ -148,7 +148,7 @@ def _level(name: str, x: str, at: str) -> list[str]:
     ]
 
 
-def _whole_quantile_body(d: Density, name: str, target: str) -> list[str]:
+def _whole_quantile_body(d: Weight, name: str, target: str) -> list[str]:
     """On whole numbers: one by one where they are few, else cells that widen from the peak on.
 
     A cell of n numbers has the mass (n − 1)/6 (f₀ + 4f½ + f₁) + ½(f₀ + f₁).
@@ -222,7 +222,7 @@ def _arguments(names: tuple[str, ...]) -> str:
     return ", ".join(f"{x}: Array" for x in names)
 
 
-def _weight(d: Density, piece: int, name: str, target: str) -> str:
+def _weight(d: Weight, piece: int, name: str, target: str) -> str:
     said = f"Return the logarithm of {d.said} times dx/dt, as a function of t."
     if len(said) > WIDTH - 10:
         what = textwrap.fill(d.said, WIDTH - 8)
@@ -238,7 +238,7 @@ def _weight(d: Density, piece: int, name: str, target: str) -> str:
     )
 
 
-def _window(d: Density, name: str, target: str) -> str:
+def _window(d: Weight, name: str, target: str) -> str:
     first, rounding = d.parameters[0], ""
     low = f"{first} * real(0) - real({INTEGERS if d.integers else REACH})"
     high = f"{first} * real(0) + real({INTEGERS if d.integers else REACH})"
@@ -264,7 +264,7 @@ def _window(d: Density, name: str, target: str) -> str:
     )
 
 
-def _bulk(d: Density, name: str, target: str) -> str:
+def _bulk(d: Weight, name: str, target: str) -> str:
     return fill(
         "special/bulk.py.jinja",
         name=name,

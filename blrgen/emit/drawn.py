@@ -25,7 +25,7 @@ from blrgen.geometry.drawn import Step
 from blrgen.geometry.integrate.primitive import Draw, draws_of
 from blrgen.program import nodes as n
 from blrgen.program.averages import density_in_t
-from blrgen.program.density import Density, Expectation
+from blrgen.program.density import Weight, Expectation
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import ATOM
 from blrgen.program.stable import stable_form
@@ -72,7 +72,7 @@ class Rows:
         self.names = dict(names or {})  # how symbols are written
         self.printer = printer or Numbers
         self.sampled: set[Expr] = set()  # symbols that carry the axes of the sample
-        self.densities: list[Density] = []
+        self.densities: list[Weight] = []
         self.expectations: list[Expectation] = []
         self.first = first  # how many expectations the file has already
         self.laws = laws  # how many distribution functions

@@ -13,7 +13,7 @@ from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, steps_of
 from blrgen.geometry.law import law_of
 from blrgen.program import nodes as n
-from blrgen.program.density import Density, Expectation
+from blrgen.program.density import Weight, Expectation
 from blrgen.program.expand import expanded
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import Program
@@ -29,7 +29,7 @@ class Lowered:
     mean: n.Node | None = None
     variance: n.Node | None = None
     steps: tuple[Step, ...] = ()
-    densities: tuple[Density, ...] = ()  # whose distribution functions are inverted
+    densities: tuple[Weight, ...] = ()  # whose distribution functions are inverted
     expectations: tuple[Expectation, ...] = ()
     first: int = 0  # how many expectations stand before those of the draws
 

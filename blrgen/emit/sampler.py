@@ -20,7 +20,7 @@ from blrgen.emit.text import call
 from blrgen.emit.uses import collecting, spelled, use, watching
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, declared_order, steps_of
-from blrgen.program.density import Density, Expectation
+from blrgen.program.density import Weight, Expectation
 from blrgen.program.program import Program
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Drawing:
     parameters: tuple[Parameter, ...]
     sizes: tuple[str, ...]
     numbers: bool  # whether parameters that are arrays make arrays of draws
-    densities: tuple[Density, ...]
+    densities: tuple[Weight, ...]
     expectations: tuple[Expectation, ...]
     uses: frozenset[str]  # support functions
     several: bool  # whether it returns draws of several variables

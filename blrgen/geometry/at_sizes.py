@@ -72,7 +72,7 @@ def said(place: tuple[tuple[str, str], ...]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in place)
 
 
-class Density:
+class NodeSums:
     """The density of a family at a point: nodes to sum it over."""
 
     def __init__(self, family: Family, exponent: Expr, here: Instance, spread: int = 0) -> None:
@@ -104,11 +104,11 @@ class Density:
 
 def density_at(
     family: Family, ring: Ring, turn: tuple[int, int], spread: int = 0
-) -> Density | None:
+) -> NodeSums | None:
     """The density at a size and point; None where there are too many dimensions."""
     here = point_inside(family, sizes_at(family, turn[0]), turn[1])
     try:
-        found = Density(family, exponent_of(family, ring), here, spread)
+        found = NodeSums(family, exponent_of(family, ring), here, spread)
     except TooMany:
         return None
     if spread:
@@ -127,13 +127,13 @@ def joint_at(family: Family, f: Expr, args: tuple[float, ...]) -> float:
 
 
 @lru_cache(maxsize=32)
-def _joint_density(family: Family, args: tuple[float, ...]) -> Density:
+def _joint_density(family: Family, args: tuple[float, ...]) -> NodeSums:
     from blrgen.algebra.ring import ring_of
     from blrgen.geometry.numbers.nodes import arguments
 
     here = Instance({}, dict(zip(arguments(family), args, strict=True)))
     try:
-        found = Density(family, exponent_of(family, ring_of(family)), here)
+        found = NodeSums(family, exponent_of(family, ring_of(family)), here)
     except TooMany as reason:
         raise UserError(
             f"the density of {family.name!r} has no numbers here", where=family.path,
@@ -157,7 +157,7 @@ def comparisons(geometry: Geometry) -> Iterator[Comparison]:
             yield from found
 
 
-def _at(geometry: Geometry, density: Density, turn: tuple[int, int]) -> Iterator[Comparison]:
+def _at(geometry: Geometry, density: NodeSums, turn: tuple[int, int]) -> Iterator[Comparison]:
     family, here = geometry.family, density.here
     place, size = place_of(family, here), turn[0]
 

@@ -1,6 +1,6 @@
 """Numbers of several scalar variables with a log-partition by quadrature, in doubles.
 
-The interface of `numeric.moments.Density`, by sums over the joint density; the error is the
+The interface of `geometry.numbers.moments.Averages`, by sums over the joint density; the error is the
 square of what half the nodes miss, and never below rounding.
 """
 

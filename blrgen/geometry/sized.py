@@ -150,7 +150,7 @@ class Sized:
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class PointSums:
     """The density itself at one size and point, as sums over weighted points, in doubles."""
 
     family: Family
@@ -161,7 +161,7 @@ class Density:
     @property
     def settled(self) -> bool:
         """Whether fewer points say the same: the sums are then right to many digits."""
-        rough = Density(self.family, self.sizes, self.point, 0.8)
+        rough = PointSums(self.family, self.sizes, self.point, 0.8)
         pairs = [(self.log_partition, rough.log_partition), (self.entropy, rough.entropy)]
         pairs += list(zip(self.mean, rough.mean, strict=True))
         pairs += [

@@ -12,7 +12,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
 from blrgen.geometry.near_ends import check_scalars
-from blrgen.geometry.sized import Density, Point, places, points_of, shown, sizes_of
+from blrgen.geometry.sized import PointSums, Point, places, points_of, shown, sizes_of
 from blrgen.value.arithmetic import EXTENDED
 from blrgen.value.instance import Instance
 
@@ -35,7 +35,7 @@ def verify_components(family: Family, integral: Integral) -> str:
         if derived:
             should = _value(integral.log_partition, point, sizes)
         else:
-            density = Density(family, sizes, point)
+            density = PointSums(family, sizes, point)
             if not density.settled:
                 continue
             should = mpmath.mpf(density.log_partition)

@@ -10,7 +10,7 @@ import sympy as sp
 from blrgen.core import Family, Support
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program.density import BinomialMean, Density, Expectation, Piece
+from blrgen.program.density import BinomialMean, Weight, Expectation, Piece
 from blrgen.program.expand import expanded
 from blrgen.program.expectations import change_of_variable, in_t, log_weights
 from blrgen.program.stable import stable_form
@@ -109,7 +109,7 @@ def expectation(name: str, family: Family, integrands: tuple[Expr, ...], said: s
     return Expectation(name, said, of, tuple(tuple(row) for row in rows))
 
 
-def density(family: Family) -> Density:
+def density(family: Family) -> Weight:
     """The density of a family of one variable, lowered."""
     if len(getattr(family, "variables", ()) or (family.variable,)) > 1 or not family.elementwise:
         raise UserError(
@@ -129,7 +129,7 @@ def density(family: Family) -> Density:
     said = " · ".join(
         [] if family.base_measure == 1 else [f"({family.base_measure})"]
     ) + _exponential(family)
-    return Density(family.name, said, names, pieces, first, support.kind == "integers")
+    return Weight(family.name, said, names, pieces, first, support.kind == "integers")
 
 
 def _exponential(family: Family) -> str:
@@ -164,7 +164,7 @@ def _lowered_in(e: Expr, names: tuple[str, ...], where: str) -> n.Node:
 
 def density_in_t(
     name: str, exponent: Expr, x: Expr, low: Expr, high: Expr, whole: bool
-) -> tuple[Density, list[Expr]]:
+) -> tuple[Weight, list[Expr]]:
     """exp(exponent) over an interval or whole numbers, in t; and the values of its parameters."""
     exponent = sp.expand(exponent).as_independent(x, as_Add=True)[1]
     if whole and not (low.is_Integer or low == -sp.oo):
@@ -182,5 +182,5 @@ def density_in_t(
         inside = change(exponent).xreplace({x: place}) + slope
         pieces.append(Piece(*(_lowered(e.xreplace(swap), names, held) for e in (inside, place))))
     said = f"exp({exponent.xreplace({**swap, x: sp.Symbol('x')})})"
-    made = Density(name, said, names, tuple(pieces), int(low) if low.is_Integer else None, whole)
+    made = Weight(name, said, names, tuple(pieces), int(low) if low.is_Integer else None, whole)
     return made, [sp.S.Zero if s.name == "unused" else s for s in symbols]

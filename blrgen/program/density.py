@@ -16,7 +16,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Density:
+class Weight:
     """A density up to its mass; `parameters` are the names in it, natural ones first."""
 
     name: str
@@ -33,7 +33,7 @@ class Expectation:
 
     name: str
     said: str
-    density: Density
+    density: Weight
     integrands: tuple[tuple[n.Node, ...], ...]  # one row a piece, as functions of t
 
 

@@ -22,7 +22,7 @@ from blrgen.errors import InternalError, UserError
 from blrgen.geometry import geometry_of
 from blrgen.geometry.component_newton import natural_of_mean
 from blrgen.geometry.cubature import cubature
-from blrgen.geometry.sized import Density, Sized, places
+from blrgen.geometry.sized import PointSums, Sized, places
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
 from blrgen.value.arithmetic import EXTENDED
@@ -47,7 +47,7 @@ def test_every_number_agrees_with_the_density(name: str) -> None:
     """1e-10 at the sizes in `places`: A, μ, F, entropy."""
     geometry = geometry_of(read_family(name))
     for sizes, point in places(geometry.family):
-        s, q = Sized(geometry, sizes, point), Density(geometry.family, sizes, point)
+        s, q = Sized(geometry, sizes, point), PointSums(geometry.family, sizes, point)
         assert close(s.log_partition, q.log_partition, 1e-11)
         assert close(s.mean, q.mean, 1e-11)
         assert close(s.fisher, q.covariance, 1e-11)

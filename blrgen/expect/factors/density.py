@@ -31,7 +31,7 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class Density:
+class LogFactor:
     """log p in three parts, so that each can be asked for by itself."""
 
     pairing: Expression
@@ -93,7 +93,7 @@ def _charted(translator: Translator, chart: Expr, symbol: Expr) -> Value:
 def density(
     family: Family, given: Mapping[str, Value], variables: Mapping[str, Value],
     axes: Mapping[str, str],
-) -> Density:  # fmt: skip
+) -> LogFactor:  # fmt: skip
     """log p of the variables at the given parameters, in the index algebra."""
     made = pieces(family)
     fixed = {p.name: given[p.name] for p in family.fixed}
@@ -106,7 +106,7 @@ def density(
         for p, t in zip(family.natural, made.statistics, strict=True)
     ]
     log_base = at_variable.scalar(made.log_base) if made.log_base != 0 else ZERO
-    return Density(add(*pairings), at_eta.scalar(made.log_partition), log_base)
+    return LogFactor(add(*pairings), at_eta.scalar(made.log_partition), log_base)
 
 
 def statistic_values(

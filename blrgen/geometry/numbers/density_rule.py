@@ -23,7 +23,7 @@ Expr = Any
 Array = Any
 
 
-class Density:
+class Averages:
     """q at a point: Σ w f(x)/Σ w over nodes, twice."""
 
     def __init__(self, task: Task, precision: int, rule: Rule, size: float = 1.0) -> None:

@@ -13,21 +13,21 @@ import mpmath
 
 from blrgen.core import Family
 from blrgen.errors import UserError
-from blrgen.geometry.numbers.density_rule import Density, refusal
+from blrgen.geometry.numbers.density_rule import Averages, refusal
 from blrgen.geometry.numbers.make import cancelled, check_support, rule_of, size_of
 from blrgen.geometry.numbers.task import Divergent, Task, TooMany, Unsettled
 
-__all__ = ["Density", "check_support", "density", "log_partition_at", "mean_at"]
+__all__ = ["Averages", "check_support", "density", "log_partition_at", "mean_at"]
 
 Expr = Any
 _KEPT = 256
-_DENSITIES: OrderedDict[tuple[Any, ...], Density] = OrderedDict()
+_DENSITIES: OrderedDict[tuple[Any, ...], Averages] = OrderedDict()
 
 
 def density(
     family: Family, args: tuple[Any, ...], digits: int, *, doubles: bool = False,
     functions: tuple[Expr, ...] = (), order: int = 2,
-) -> Density:  # fmt: skip
+) -> Averages:  # fmt: skip
     """The density at numeric natural parameters and constants, to so many digits.
 
     The rule is settled for the statistics up to the power `order` and for `functions`.
@@ -52,13 +52,13 @@ def density(
     return found
 
 
-def _make(task: Task) -> Density:
+def _make(task: Task) -> Averages:
     family, args, digits = task.family, task.args, task.digits
     if task.doubles:
         task = Task(family, args, (), task.order, min(digits, 15), True)
         try:
             rule = rule_of(task)
-            return Density(task, 53, rule, size_of(task, rule))
+            return Averages(task, 53, rule, size_of(task, rule))
         except TooMany:
             raise
         except Unsettled:
@@ -67,7 +67,7 @@ def _make(task: Task) -> Density:
     with mpmath.workdps(digits + 10):
         guard = 8 + cancelled(task)
     with mpmath.workdps(digits + guard):
-        return Density(task, mpmath.mp.prec, rule_of(task))
+        return Averages(task, mpmath.mp.prec, rule_of(task))
 
 
 def log_partition_at(family: Family, args: tuple[Any, ...]) -> Any:
@@ -84,7 +84,7 @@ def mean_at(family: Family, f: Expr, args: tuple[Any, ...]) -> Any:
     return +_shared(family, args).mean(f)[0]
 
 
-def _shared(family: Family, args: tuple[Any, ...]) -> Density:
+def _shared(family: Family, args: tuple[Any, ...]) -> Averages:
     """The density that has second moments too, where there are any."""
     try:
         return density(family, args, mpmath.mp.dps)

@@ -32,7 +32,7 @@ Expr = Any
 
 
 @dataclass(frozen=True)
-class Density:
+class LogDensity:
     """log q_j, its slope and its curvature at θ = m_j + δ."""
 
     value: Expr
@@ -42,7 +42,7 @@ class Density:
     shift: Expr  # δ
 
 
-def density_of(d: Derivation, shift: str) -> Density:
+def density_of(d: Derivation, shift: str) -> LogDensity:
     """The log density of a component around its mean, in working parameters."""
     g, x = d.geometry, d.geometry.family.variable
     mean = dict(d.candidate).get("mean")
@@ -60,7 +60,7 @@ def density_of(d: Derivation, shift: str) -> Density:
     def around(e: Expr) -> Expr:
         return g.ring.tidy(sp.expand(e.subs(x, mean + delta)))
 
-    return Density(around(log), around(slope), around(curvature), mean, delta)
+    return LogDensity(around(log), around(slope), around(curvature), mean, delta)
 
 
 def _held(d: Derivation) -> dict[Expr, Expr]:
@@ -95,7 +95,7 @@ def write_log_q(d: Derivation, made: Equations, pi: str) -> None:
         slopes.hessian(named[2], named[1])
 
 
-def _shifts(made: Equations, density: Density, shift: str) -> None:
+def _shifts(made: Equations, density: LogDensity, shift: str) -> None:
     """δ = m_k − m_j."""
     k, j = made.axes.component, made.axes.other
     m, own = density.mean.name, made.axes.places[:1]
@@ -110,7 +110,7 @@ def _of_others(made: Equations) -> Equations:
     return Equations(made.axes, batch, made.types, made.taken, made.lets)
 
 
-def _value(inside: Equations, density: Density) -> n.Node:
+def _value(inside: Equations, density: LogDensity) -> n.Node:
     """log q_j(m_k): a sum over the coordinate that it is said for, where they are independent."""
     entry = Words(inside).number(density.value)
     own = tuple(x for x in a.free(entry) if x in inside.axes.places)
@@ -124,7 +124,7 @@ class _Slopes:
     d: Derivation
     made: Equations
     inside: Equations
-    density: Density
+    density: LogDensity
     r: str
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ from blrgen.emit.text import sentence_list
 from blrgen.emit.tree import classes, layout
 from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError, did_you_mean
-from blrgen.program.density import Weight, Expectation
+from blrgen.program.density import Expectation, Weight
 from blrgen.program.lower import Reader
 from blrgen.program.moments import moments_of
 from blrgen.program.plan import Plan, plan

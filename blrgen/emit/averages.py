@@ -17,7 +17,7 @@ from blrgen.emit.text import WIDTH, assignment
 from blrgen.emit.tree.layout import docstring
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
-from blrgen.program.density import Weight, Expectation
+from blrgen.program.density import Expectation, Weight
 from blrgen.program.inspect import ATOM
 
 DEEPEST = 600  # logarithms of weights below this count as this

@@ -25,7 +25,7 @@ from blrgen.geometry.drawn import Step
 from blrgen.geometry.integrate.primitive import Draw, draws_of
 from blrgen.program import nodes as n
 from blrgen.program.averages import density_in_t
-from blrgen.program.density import Weight, Expectation
+from blrgen.program.density import Expectation, Weight
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import ATOM
 from blrgen.program.stable import stable_form

@@ -13,7 +13,7 @@ from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, steps_of
 from blrgen.geometry.law import law_of
 from blrgen.program import nodes as n
-from blrgen.program.density import Weight, Expectation
+from blrgen.program.density import Expectation, Weight
 from blrgen.program.expand import expanded
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import Program

@@ -20,7 +20,7 @@ from blrgen.emit.text import call
 from blrgen.emit.uses import collecting, spelled, use, watching
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, declared_order, steps_of
-from blrgen.program.density import Weight, Expectation
+from blrgen.program.density import Expectation, Weight
 from blrgen.program.program import Program
 
 if TYPE_CHECKING:

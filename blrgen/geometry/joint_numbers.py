@@ -1,7 +1,7 @@
 """Numbers of several scalar variables with a log-partition by quadrature, in doubles.
 
-The interface of `geometry.numbers.moments.Averages`, by sums over the joint density; the error is the
-square of what half the nodes miss, and never below rounding.
+The interface of `geometry.numbers.moments.Averages`, by sums over the joint density; the error is
+the square of what half the nodes miss, and never below rounding.
 """
 
 from __future__ import annotations

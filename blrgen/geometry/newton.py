@@ -145,11 +145,11 @@ class Newton:
         return _State(x, gain, slope, mpmath.matrix(fisher), noise)
 
     def _numbers(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
-        from blrgen.geometry.numbers.moments import density
+        from blrgen.geometry.numbers.moments import averages_of
 
         if self.family.joint:
             return self._joint_numbers(x)
-        q = density(self.family, (*x, *self.constants.values()), 24, doubles=self.doubles)
+        q = averages_of(self.family, (*x, *self.constants.values()), 24, doubles=self.doubles)
         a, off = q.log_partition()
         mean, fisher, _ = q.moments()
         rows = [[mpmath.mpf(v) for v in row] for row in fisher]

@@ -12,7 +12,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
 from blrgen.geometry.near_ends import check_scalars
-from blrgen.geometry.sized import PointSums, Point, places, points_of, shown, sizes_of
+from blrgen.geometry.sized import Point, PointSums, places, points_of, shown, sizes_of
 from blrgen.value.arithmetic import EXTENDED
 from blrgen.value.instance import Instance
 

@@ -10,7 +10,7 @@ import sympy as sp
 from blrgen.core import Family, Support
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program.density import BinomialMean, Weight, Expectation, Piece
+from blrgen.program.density import BinomialMean, Expectation, Piece, Weight
 from blrgen.program.expand import expanded
 from blrgen.program.expectations import change_of_variable, in_t, log_weights
 from blrgen.program.stable import stable_form
@@ -100,7 +100,7 @@ def meaning(cls: Any) -> Callable[..., Expr]:
 
 def expectation(name: str, family: Family, integrands: tuple[Expr, ...], said: str) -> Expectation:
     """E[f] or Cov[f, g] of a family, lowered."""
-    of = density(family)
+    of = weight_of(family)
     rows = [[] for _ in of.pieces]  # type: list[list[n.Node]]
     swap = _parameters(family)
     for f in integrands:
@@ -109,7 +109,7 @@ def expectation(name: str, family: Family, integrands: tuple[Expr, ...], said: s
     return Expectation(name, said, of, tuple(tuple(row) for row in rows))
 
 
-def density(family: Family) -> Weight:
+def weight_of(family: Family) -> Weight:
     """The density of a family of one variable, lowered."""
     if len(getattr(family, "variables", ()) or (family.variable,)) > 1 or not family.elementwise:
         raise UserError(

@@ -90,7 +90,7 @@ def _charted(translator: Translator, chart: Expr, symbol: Expr) -> Value:
     return value
 
 
-def density(
+def log_factor(
     family: Family, given: Mapping[str, Value], variables: Mapping[str, Value],
     axes: Mapping[str, str],
 ) -> LogFactor:  # fmt: skip

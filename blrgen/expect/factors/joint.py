@@ -22,7 +22,7 @@ from blrgen.algebra.indexed.functions import plain
 from blrgen.algebra.indexed.values import NUMBER, ZERO, Expression, Index, Symbol
 from blrgen.expect.blocks.values import Factor
 from blrgen.expect.factors.arguments import Reader, chain_axis, held
-from blrgen.expect.factors.density import LogFactor, density
+from blrgen.expect.factors.density import LogFactor, log_factor
 from blrgen.expect.factors.discrete import discrete_opened
 from blrgen.expect.factors.names import Table, axis_of, measure_of, plain_letter, table_of
 from blrgen.expect.factors.translate import Places, Value
@@ -111,7 +111,7 @@ def drawn(
     own: dict[str, Value] = {}
     for name, letter in zip(node.names, family.variables, strict=True):
         own[str(letter)] = variable(table, name, (*at, *over))
-    found: LogFactor = density(family, given, own, axes)
+    found: LogFactor = log_factor(family, given, own, axes)
     total, base = found.total, found.log_base
     return reduce(summed, over, total), reduce(summed, over, base)
 

@@ -17,14 +17,14 @@ from blrgen.geometry.numbers.density_rule import Averages, refusal
 from blrgen.geometry.numbers.make import cancelled, check_support, rule_of, size_of
 from blrgen.geometry.numbers.task import Divergent, Task, TooMany, Unsettled
 
-__all__ = ["Averages", "check_support", "density", "log_partition_at", "mean_at"]
+__all__ = ["Averages", "averages_of", "check_support", "log_partition_at", "mean_at"]
 
 Expr = Any
 _KEPT = 256
 _DENSITIES: OrderedDict[tuple[Any, ...], Averages] = OrderedDict()
 
 
-def density(
+def averages_of(
     family: Family, args: tuple[Any, ...], digits: int, *, doubles: bool = False,
     functions: tuple[Expr, ...] = (), order: int = 2,
 ) -> Averages:  # fmt: skip
@@ -87,9 +87,9 @@ def mean_at(family: Family, f: Expr, args: tuple[Any, ...]) -> Any:
 def _shared(family: Family, args: tuple[Any, ...]) -> Averages:
     """The density that has second moments too, where there are any."""
     try:
-        return density(family, args, mpmath.mp.dps)
+        return averages_of(family, args, mpmath.mp.dps)
     except UserError:
-        return density(family, args, mpmath.mp.dps, order=0)
+        return averages_of(family, args, mpmath.mp.dps, order=0)
 
 
 def _of_several(family: Family, f: Expr, args: tuple[Any, ...]) -> Any:

@@ -86,7 +86,7 @@ class _Source:
         """q at the point, by quadrature or summation."""
         import mpmath
 
-        from blrgen.geometry.numbers.moments import density
+        from blrgen.geometry.numbers.moments import averages_of
         from blrgen.value.digits import exact
 
         with mpmath.workdps(2 * _DIGITS):
@@ -96,7 +96,7 @@ class _Source:
 
             return JointNumbers(self.family, tuple(args))
         log_h = self.log_base
-        return density(
+        return averages_of(
             self.family, tuple(args), _DIGITS, functions=(log_h,) if self.varies(log_h) else ()
         )
 

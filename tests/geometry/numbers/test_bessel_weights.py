@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from blrgen.core import Family
-from blrgen.geometry.numbers.moments import density
+from blrgen.geometry.numbers.moments import averages_of
 from blrgen.read.family import read_family
 
 
@@ -28,10 +28,10 @@ def test_first_passage_times(eta: str, tmp_path: Path) -> None:
     with mpmath.workdps(25):
         at = mpmath.mpf(eta.split("/")[0]) / int((eta + "/1").split("/")[1])
         root = mpmath.sqrt(at**2 - 1)
-        value, error = density(odd, (at,), 20).log_partition()
+        value, error = averages_of(odd, (at,), 20).log_partition()
         wanted = -mpmath.acosh(-at)
         assert abs(value - wanted) <= error <= 1e-18 * (1 + abs(wanted))
-        (mean,), ((spread,),), error = density(odd, (at,), 20).moments()
+        (mean,), ((spread,),), error = averages_of(odd, (at,), 20).moments()
         assert abs(mean - 1 / root) <= error
         assert abs(spread - (-at) / root**3) <= error <= 1e-17 * (1 + spread)
 
@@ -42,8 +42,8 @@ def test_differences_of_counts(eta: float, doubles: bool, tmp_path: Path) -> Non
     """Σ I_|k|(3) e^(ηk) = exp(3 cosh η): orders far beyond where I_k(3) is a double."""
     odd = family(tmp_path, "integers", "besseli(abs(x), 3)", "(-oo, oo)")
     with mpmath.workdps(25):
-        value, error = density(odd, (mpmath.mpf(eta),), 18, doubles=doubles).log_partition()
+        value, error = averages_of(odd, (mpmath.mpf(eta),), 18, doubles=doubles).log_partition()
         wanted = 3 * mpmath.cosh(eta)
         assert abs(value - wanted) <= error <= 1e-9 * wanted
-        (mean,), _, error = density(odd, (mpmath.mpf(eta),), 18, doubles=doubles).moments()
+        (mean,), _, error = averages_of(odd, (mpmath.mpf(eta),), 18, doubles=doubles).moments()
         assert abs(mean - 3 * mpmath.sinh(eta)) <= error

@@ -11,7 +11,7 @@ import pytest
 
 from blrgen.core import Family
 from blrgen.errors import UserError
-from blrgen.geometry.numbers.moments import density
+from blrgen.geometry.numbers.moments import averages_of
 from blrgen.read.family import read_family
 
 pytestmark = pytest.mark.core
@@ -90,7 +90,7 @@ def test_within_the_stated_error(
     with mpmath.workdps(32):
         a, mean, fisher = truth(mp.mpf(at))
         for digits, doubles in ((15, True), (18, False)):
-            q = density(odd, (mp.mpf(at),), digits, doubles=doubles)
+            q = averages_of(odd, (mp.mpf(at),), digits, doubles=doubles)
             found, error = q.log_partition()
             assert abs(found - a) <= error
             (m,), ((f,),), _ = q.moments()
@@ -105,13 +105,13 @@ def test_terms_that_alternate_are_no_integral(tmp_path: Path) -> None:
     # cos πk is ±1, which no value between the integers tells
     odd = family(tmp_path, "integers >= 0", '["x"]', "2+cos(pi*x)", ("(-oo, 0)",))
     with pytest.raises(UserError, match="could not be integrated"):
-        density(odd, (mp.mpf(-1) / 10**6,), 16)
+        averages_of(odd, (mp.mpf(-1) / 10**6,), 16)
 
 
 def test_further_means_share_the_rule(tmp_path: Path) -> None:
     odd = family(tmp_path, "(0, oo)", '["x"]', "1/(1+x)", ("(-oo, 0)",))
     x = odd.variable
-    q = density(odd, (mp.mpf(-1),), 20)
+    q = averages_of(odd, (mp.mpf(-1),), 20)
     assert q.rule_for(x**2) is q.rule
     with mpmath.workdps(30):
         mass = mp.e * mp.e1(1)

@@ -10,7 +10,7 @@ import pytest
 
 from blrgen.core import Family
 from blrgen.errors import UserError
-from blrgen.geometry.numbers.moments import density
+from blrgen.geometry.numbers.moments import averages_of
 from blrgen.read.family import read_family
 
 mp = mpmath.mp
@@ -197,7 +197,7 @@ def test_against_closed_forms(body: str, truth: Any, at: tuple[float, ...], tmp_
         values = truth(*map(mp.mpf, at))
         count = len(declared.natural)
         for digits, doubles in ((17, False), (15, True)):
-            q = density(declared, at, digits, doubles=doubles)
+            q = averages_of(declared, at, digits, doubles=doubles)
             a, error = q.log_partition()
             assert abs(a - values[0]) <= 4 * error
             mean, fisher, spread = q.moments()
@@ -211,7 +211,7 @@ def test_against_closed_forms(body: str, truth: Any, at: tuple[float, ...], tmp_
 
 
 def test_sum_over_all_integers(tmp_path: Path) -> None:
-    a, _ = density(family(CAUCHY_SUM, tmp_path), (-1.0,), 18).log_partition()
+    a, _ = averages_of(family(CAUCHY_SUM, tmp_path), (-1.0,), 18).log_partition()
     with mpmath.workdps(30):
         assert abs(a - mp.log(mp.pi * mp.coth(mp.pi))) < mp.mpf(10) ** -18
 
@@ -233,7 +233,7 @@ def test_against_mpmath_quadrature(
     with mpmath.workdps(25):
         truth = mp.log(mp.quad(lambda x: mp.exp(exponent(x, *at)), ends))
         for doubles, tolerance in ((False, 1e-17), (True, 1e-12)):
-            a, error = density(declared, at, 18, doubles=doubles).log_partition()
+            a, error = averages_of(declared, at, 18, doubles=doubles).log_partition()
             assert abs(a - truth) <= tolerance * max(1, abs(truth))
             assert abs(a - truth) <= 4 * error
 
@@ -244,12 +244,12 @@ def test_long_and_short_sums(tmp_path: Path) -> None:
         for at, terms in (((1.0, 2.0), 60), ((-3.0, 0.05), 200)):
             level = [at[0] * k - at[1] * mp.loggamma(k + 1) for k in range(terms)]
             truth = mp.log(mp.fsum(map(mp.exp, level)))
-            assert abs(density(declared, at, 18).log_partition()[0] - truth) < mp.mpf(10) ** -17
+            assert abs(averages_of(declared, at, 18).log_partition()[0] - truth) < mp.mpf(10) ** -17
 
 
 def test_two_sharp_wells_far_apart(tmp_path: Path) -> None:
     """exp(bx² − x⁴) with b = 10⁶: two peaks of width 10⁻³ at ±707."""
-    mean, fisher, _ = density(family(WELLS, tmp_path), (0.0, 1e6), 18).moments()
+    mean, fisher, _ = averages_of(family(WELLS, tmp_path), (0.0, 1e6), 18).moments()
     assert abs(mean[0]) < 1e-12
     assert abs(fisher[0][0] / 5e5 - 1) < 1e-11
 
@@ -272,4 +272,4 @@ def test_what_diverges_is_refused(body: str, at: tuple[float, ...], tmp_path: Pa
     declared = family(body, tmp_path)
     for doubles in (True, False):
         with pytest.raises(UserError, match="cannot be normalised"):
-            density(declared, at, 18, doubles=doubles)
+            averages_of(declared, at, 18, doubles=doubles)

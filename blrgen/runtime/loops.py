@@ -82,6 +82,44 @@ def _solve_vector(f: Array, b: Array, x: Array, d: int) -> None:
 
 
 @inlined
+def _half_matrix(f: Array, b: Array, x: Array, d: int, m: int) -> None:
+    """Write x = L⁻¹ b for the m columns of b, by the factor of L D Lᵀ, along their rows."""
+    for i in range(d):
+        for j in range(m):
+            x[i, j] = b[i, j]
+        for k in range(i):
+            weight = f[i, k]
+            for j in range(m):
+                x[i, j] -= weight * x[k, j]
+
+
+@inlined
+def _half_vector(f: Array, b: Array, x: Array, d: int) -> None:
+    """Write x = L⁻¹ b, by the factor of L D Lᵀ."""
+    for i in range(d):
+        total = b[i]
+        for k in range(i):
+            total -= f[i, k] * x[k]
+        x[i] = total
+
+
+@inlined
+def _weighed_matrix(f: Array, b: Array, x: Array, d: int, m: int) -> None:
+    """Write x = D⁻¹ b for the m columns of b, by the factor of L D Lᵀ."""
+    for i in range(d):
+        weight = f[i, i]
+        for j in range(m):
+            x[i, j] = weight * b[i, j]
+
+
+@inlined
+def _weighed_vector(f: Array, b: Array, x: Array, d: int) -> None:
+    """Write x = D⁻¹ b, by the factor of L D Lᵀ."""
+    for i in range(d):
+        x[i] = f[i, i] * b[i]
+
+
+@inlined
 def _logdet(f: Array, d: int) -> Any:
     """Return log |A|, by the factor of A: a log of the product of many pivots."""
     real = f.dtype.type

@@ -10,6 +10,7 @@ from blrgen.emit.tree.memory import Context, Memory
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.factored import SOLVED
 from blrgen.program.axes.schedule import Item, Loop, Schedule, is_earlier
 from blrgen.program.axes.scratch import paths, reducing
 from blrgen.program.expand import expanded
@@ -117,7 +118,7 @@ class Equations:
         before: list[t.Statement] = []
         if self.memory.program.structures[e.args[0].name] == "factor":
             factor: n.Node = args[0]
-        elif e.op in ("solve", "logdet"):
+        elif e.op in SOLVED:
             before, factor = self.factor(e.args[0], args[0], matrix)
             args = [factor, *args[1:]]
         else:

@@ -16,6 +16,7 @@
 | `turned` | Symmetric matrices are read along their rows |
 | `begun` | one factor of several that are 0 where a recurrence begins |
 | `earlier` | what is kept is not kept again a place late |
+| `forms` | xᵀ A⁻¹ y by half a solution for each side |
 | `factored` | a matrix that many systems have is factored once |
 | `moments` | sums over rows of polynomials of their data as sums of data |
 | `narrowed` | no letters that nothing varies on |

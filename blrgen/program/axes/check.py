@@ -22,7 +22,7 @@ from blrgen.program.axes.text import shown, text
 
 WANTED = {
     "chol": ("spd",), "solve": ("spd", "factor"), "logdet": ("spd", "factor"),
-    "factor": ("spd",),
+    "half": ("spd", "factor"), "weighed": ("spd", "factor"), "factor": ("spd",),
     "lsolve": ("lower",), "ltsolve": ("lower",), "linv": ("lower",),
 }  # fmt: skip
 

@@ -362,7 +362,12 @@ class Evaluation:
             dict.fromkeys(x for free, _ in parts for x in free if x not in (*matrix, *own))
         )
         first = self.spread(parts[0], (*batch, *matrix))
-        if e.op in ("solve", "lsolve", "ltsolve"):
+        if e.op in ("half", "weighed"):
+            root = np.linalg.cholesky(first)
+            pivots = np.diagonal(root, axis1=-2, axis2=-1)[..., None, :]
+            one = np.eye(root.shape[-1], dtype=root.dtype)
+            first = root / pivots if e.op == "half" else one * pivots**2
+        if len(e.args) > 1:
             right = self.spread(parts[1], (*batch, *own))
             vector = len(own) == 1
             right = right[..., None] if vector else right

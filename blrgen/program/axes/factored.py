@@ -13,6 +13,8 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.axes.anf import taken
 from blrgen.program.program import fresh
 
+SOLVED = ("solve", "logdet", "half", "weighed")
+
 
 def factored(program: a.Program) -> a.Program:
     """The program after `anf`, in loops: matrices that lack letters of what is solved."""
@@ -38,7 +40,7 @@ class _Factoring:
 
     def let(self, s: a.Let, known: dict[tuple[object, ...], str]) -> tuple[a.Let, ...]:
         e = s.expr
-        if not isinstance(e, a.Lin) or e.op not in ("solve", "logdet"):
+        if not isinstance(e, a.Lin) or e.op not in SOLVED:
             return (s,)
         r = e.args[0]
         plain = s.first is None and s.init is None and all(isinstance(i, a.Ix) for i in r.index)

@@ -16,7 +16,7 @@ from blrgen.program.nodes import Ref as Ref
 Size = str | int
 
 REDUCTIONS = ("sum", "max", "lse", "sumlog")
-LINEAR = ("chol", "solve", "lsolve", "ltsolve", "linv", "logdet", "factor")
+LINEAR = ("chol", "solve", "lsolve", "ltsolve", "linv", "logdet", "factor", "half", "weighed")
 STRUCTURES = ("dense", "sym", "spd", "lower", "factor")
 
 
@@ -115,9 +115,10 @@ class Lin(Node):
     """Linear algebra on the last letters of its arguments, batched over the others.
 
     chol(A) L of L Lᵀ = A; solve(A, b) A⁻¹ b; lsolve(L, b) L⁻¹ b; ltsolve(L, b) L⁻ᵀ b;
-    linv(L) L⁻¹; logdet(A) log |A|; factor(A) A, in the form that solve and
-    logdet need.  A matrix takes two letters, b one or two; the result carries the letters of
-    the last argument in their places, and b one of the matrix's.
+    linv(L) L⁻¹; logdet(A) log |A|; with L's diagonal 1 and A = L D Lᵀ half(A, b) L⁻¹ b and
+    weighed(A, b) D⁻¹ b; factor(A) A, in the form that solve, logdet and these need.  A matrix
+    takes two letters, b one or two; the result carries the letters of the last argument in
+    their places, and b one of the matrix's.
     """
 
     op: str

@@ -14,6 +14,7 @@ from blrgen.program.axes.contracted import contracted
 from blrgen.program.axes.dead import dead
 from blrgen.program.axes.earlier import earlier
 from blrgen.program.axes.factored import factored
+from blrgen.program.axes.forms import forms
 from blrgen.program.axes.gathered import gathered
 from blrgen.program.axes.halved import halved
 from blrgen.program.axes.joined import joined
@@ -60,7 +61,7 @@ def scheduled(
     written: Set[int] = frozenset(),
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
-    ready = unbroken(earlier(prepared(program, written)))
+    ready = forms(unbroken(earlier(prepared(program, written))))
     ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(halved(outside(split(ready, letters))))

@@ -87,7 +87,7 @@ def of_q(draw: Draw, samplers: Samplers, made: c.Statement | None) -> tuple[c.St
         assert draw.normals is not None
         sizes = c.Row(tuple(
             c.Literal(s) if isinstance(s, int) else c.Item(c.attribute("sizes"), c.Literal(s))
-            for s in draw.normals.sizes
+            for s in draw.normals.axes
         ))  # fmt: skip
         words = (rng, size, sizes, c.attribute("dtype"))
         return (c.Return(c.call("_repeated", c.attribute(method_of(draw)), *words)),)

@@ -112,6 +112,15 @@ class Block:
         return ",".join(self.nodes)
 
     @property
+    def several(self) -> bool:
+        """Whether an element stands for several: its measure is not 1 wherever it exists."""
+        if len(self.measure.terms) != 1:
+            return True
+        ((term, c),) = self.measure.terms
+        there = all(x.symbol is not None and x.symbol.binary for x, _ in term.factors)
+        return c != 1 or bool(term.bound) or not there
+
+    @property
     def conjugate(self) -> bool:
         """Whether the full conditional is in the family."""
         return not self.remainder

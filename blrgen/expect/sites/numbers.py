@@ -30,7 +30,7 @@ def one_number(table: Table, node: Node, block: Block, line: Expression) -> Line
     atom = _alone(line)
     if atom is None or len(node.names) != 1 or len(block.nodes) != 1 or block.kind != "element":
         return "only one number by itself has a rule here"
-    if block.given or block.measure != ONE:
+    if block.given or block.several:
         return "an element that stands for several, or is given labels, has no rule here"
     templates = node_templates(table, node)
     element = templates[0].element

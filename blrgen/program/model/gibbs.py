@@ -55,7 +55,7 @@ class Gibbs:
         for name, domain in zip(node.names, node.domains, strict=True):
             axes = tuple(axis_of(self.d.model.plate(x).size) for x in node.letters)
             own = self.given.names.of(name)
-            if domain.kind == "one-hot" and block.measure.number == 1:
+            if domain.kind == "one-hot" and not block.several:
                 flat = tuple(map(size_of, self.given.flat(axes)))
                 labels = size_of(axis_of(domain.shape[0]))
                 array = Array(own, tuple(map(size_of, axes)), "labels", labels, flat)
@@ -68,7 +68,7 @@ class Gibbs:
     def numbers(self, own: str, axes: tuple[str, ...], domain: Domain, block: Block) -> Array:
         """An array of values, or of the shares that equal elements have of each value."""
         text = domain_text(domain)
-        if block.measure.number != 1:
+        if block.several:
             if domain.kind not in ("one-hot", "finite"):
                 raise UserError(
                     f"--gibbs has no draws of {block.name} yet", where=self.d.model.name,
@@ -140,7 +140,7 @@ class Gibbs:
 
     def counts(self, member: Member) -> str:
         """How many elements each stands for, where that is not one."""
-        if member.block.measure.number == 1:
+        if not member.block.several:
             return ""
         made = self.eq.equation(self.eq.own("counts"), member.element, member.block.measure)
         return made.name

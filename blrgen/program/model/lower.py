@@ -174,10 +174,11 @@ class Lowering:
 
     def kept_of(self, site: Site) -> tuple[Array, ...]:
         """The state's arrays of r and s, which --cvi averages over its steps."""
-        return tuple(
+        found = (
             Array(self.given.names.of(x.name), tuple(size_of(i.axis) for i in site.letters_of(x)))
             for x in site.symbols
         )
+        return tuple(map(self.given.in_memory, found))
 
     def moved(self, own: Own) -> None:
         """A block as the others and its own q say, a part ρ of the way where it has sites."""
@@ -312,18 +313,19 @@ class Lowering:
         stem = own.name.removesuffix("_q")
         if own.chained:
             kept = own.lowered.kept_as()
-            own.arrays = tuple(
+            found = (
                 Array(self.given.names.of(f"{stem}_{x}"),
                       tuple(self.eq.letters[y].size for y in letters), domain)
                 for x, letters, domain in kept
             )  # fmt: skip
+            own.arrays = tuple(map(self.given.in_memory, found))
             own.natural = tuple(x.name for x in own.arrays)
             self.bind(own, f"{stem}_was")
             self.outcomes(own)
             own.pairs, own.path = dict(own.lowered.pairs), dict(own.lowered.path)
             return
         own.arrays = tuple(
-            own.member.array(k, self.given.names.of(f"{stem}_{p}"))
+            self.given.in_memory(own.member.array(k, self.given.names.of(f"{stem}_{p}")))
             for k, p in enumerate(own.member.working)
         )
         names = tuple(x.name for x in own.arrays)
@@ -347,7 +349,7 @@ class Lowering:
             plates = tuple(self.axis(x) for x in found.letters)
             shape = tuple(size_of(axis_of(s)) for s in domain.shape)
             array = Array(self.given.names.of(name), (*plates, *shape), domain_text(domain))
-            self.points.arrays[name] = array
+            self.points.arrays[name] = self.given.in_memory(array)
             self.given.readers[name] = named(array.name)
 
     def axis(self, letter: str) -> a.Size:

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from keyword import iskeyword
 
 from blrgen.expect.factors.names import axis_of
@@ -112,10 +113,13 @@ class Given:
 
     def equations(self, taken: set[str]) -> Equations:
         """None yet, with a letter of each plate; names in `taken` are not theirs."""
-        eq = Equations(self.readers, self.ragged, taken=taken, shares=self.shares)
-        for p in self.model.plates:
-            if p.letter != self.along:
-                eq.letter(axis_of(p.size), p.letter, ())
+        eq = Equations(self.readers, dict(self.ragged), taken=taken, shares=self.shares)
+        plates = [p for p in self.model.plates if p.letter != self.along]
+        for p in sorted(plates, key=lambda p: bool(p.outer)):
+            letter = eq.letter(axis_of(p.size), p.letter, ())
+            for axis, x in self.ragged.items():  # under that letter, which may be another here
+                if x.under == p.letter:
+                    eq.ragged[axis] = replace(x, under=letter)
         return eq
 
     def rows_of_lengths(self, letter: str) -> None:
@@ -217,10 +221,14 @@ class Given:
         self.quantities[own] = a.Quantity(own, array.sizes, structure, array.labels)
         return Argument(array, name, role, default)
 
+    def in_memory(self, x: Array) -> Array:
+        """The array with the axes that it has in memory."""
+        return replace(x, flat=_sized(self.flat(tuple(map(str, x.sizes)))))
+
     def flat(self, axes: tuple[str, ...]) -> tuple[str, ...]:
-        """The axes in memory: the one under which another is ragged is not one of them."""
-        unders = {axis_of(self.model.plate(x.under).size): axis for axis, x in self.ragged.items()}
-        kept = tuple(x for x in axes if unders.get(x) not in axes)
+        """The axes in memory: the one under which the next is ragged is not one of them."""
+        outer = {x.name: x.outer for x in self.lengths}
+        kept = tuple(x for x, y in pairwise((*axes, "")) if outer.get(y) != x)
         return kept if len(kept) < len(axes) else ()
 
 

@@ -38,7 +38,7 @@ class Samples:
         """The block's draw, if it has one."""
         member, lowered = own.member, own.lowered
         block = member.block
-        if block.given or block.measure.number != 1:
+        if block.given or block.several:
             return []
         parts = tuple(Part(Array(x), x) for x in names)
         draw = Draw(block.name, "family", parts, family=member.family)
@@ -55,7 +55,7 @@ class Samples:
         """A Gaussian over all elements by standard normals."""
         stem = own.name.removesuffix("_q")
         sizes = tuple(band.eq.letters[x].size for x in band.places)
-        normals = Array(self.given.names.of(f"{stem}_normals"), sizes)
+        normals = self.given.in_memory(Array(self.given.names.of(f"{stem}_normals"), sizes))
         value = band.sampled(stem, normals.name)
         return replace(draw, law="states", parameters=(("value", value),), normals=normals)
 

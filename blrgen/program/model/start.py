@@ -25,7 +25,7 @@ def start_of(
     sizes = every.sizes[name]
     rows = tuple(
         x.array.name for x in known.arguments
-        if x.role == "data" and not x.array.labels and x.array.sizes[:1] == sizes[:1]
+        if x.role == "data" and not x.array.labels and x.array.axes[:1] == sizes[:1]
     )  # fmt: skip
     program = given(every, (name,), tuple(after))
     method = Method(known.names.of("from_labels"), program, "Return the state that labels lead to.")

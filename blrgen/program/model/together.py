@@ -212,14 +212,15 @@ class Together:
         variables = []
         for member, _ in own.known:
             name = member.block.name
-            parts = tuple(Part(member.array(k, self.w.given.names.of(f"{name}_{x}")), x)
-                          for k, x in enumerate(member.working))  # fmt: skip
+            arrays = (member.array(k, self.w.given.names.of(f"{name}_{x}"))
+                      for k, x in enumerate(member.working))  # fmt: skip
+            parts = tuple(map(Part, map(self.w.given.in_memory, arrays), member.working))
             variables.append(Variable(name, member.family.name, parts))
         state = {v.name: tuple(p.array.name for p in v.parts) for v in variables}
         outs = lowered.independent(state, own.name)
-        arrays = [p.array for v in variables for p in v.parts]
-        arrays += [x for stack in self.stacks([own]) for x in stack.arrays]
-        given = (*self.w.given.quantities.values(), *map(quantity, arrays))
+        taken = [p.array for v in variables for p in v.parts]
+        taken += [x for stack in self.stacks([own]) for x in stack.arrays]
+        given = (*self.w.given.quantities.values(), *map(quantity, taken))
         program = a.Program(tuple(eq.letters.values()), given, tuple(eq.body), outs)
         stem = self.w.given.names.of(f"independent_{own.name}")
         meaning = f"Return the natural parameters of independent {own.member.block.name}."

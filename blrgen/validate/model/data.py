@@ -90,19 +90,23 @@ def _along_data(model: Model, small: Small) -> tuple[dict[str, int], dict[str, t
     chains = {n.chain.letter for n in model.nodes
               if n.chain is not None and n.kind != "observed"}  # fmt: skip
     seen = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
-    around = {x for n in model.nodes if n.chain is not None and len(n.letters) > 1
-              for x in n.letters}  # fmt: skip
+    crossed = {x for n in model.nodes if n.chain is not None and len(n.letters) > 1
+               for x in n.letters}  # fmt: skip
     sizes: dict[str, int] = {}
     lengths: dict[str, tuple[int, ...]] = {}
     for p in model.plates:
         axis = axis_of(p.size)
-        if p.outer:
-            lengths[axis] = small.lengths
-            sizes[axis] = max(small.lengths)
-            sizes[axis_of(model.plate(p.outer[-1]).size)] = len(small.lengths)
+        if not p.size.name:
+            sizes[axis] = p.size.number
+        elif p.outer:
+            around = model.plate(p.outer[-1]).size
+            count = len(small.lengths) if around.name else around.number
+            lengths[axis] = (small.lengths * count)[:count]
+            sizes[axis] = max(lengths[axis])
+            sizes[axis_of(around)] = count
         elif p.letter in seen and axis not in sizes:
             sizes[axis] = small.chain if p.letter in chains else small.rows
-            if p.letter in around:
+            if p.letter in crossed:
                 sizes[axis] = min(sizes[axis], CHAINS[p.letter in chains])
     return sizes, lengths
 
@@ -127,7 +131,9 @@ def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]
     """A ragged array as the caller gives it: rows behind each other."""
     for k, axis in enumerate(axes):
         if axis in lengths and k > 0:
-            return np.concatenate([x[:n] for x, n in zip(whole, lengths[axis], strict=True)])
+            first = np.moveaxis(whole, (k - 1, k), (0, 1))
+            rows = [x[:n] for x, n in zip(first, lengths[axis], strict=True)]
+            return np.moveaxis(np.concatenate(rows), 0, k - 1)
     return whole
 
 
@@ -135,8 +141,8 @@ def _there(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]
     """The array with 0 where a ragged row has no element."""
     for k, axis in enumerate(axes):
         if axis in lengths and k > 0:
-            there = np.arange(whole.shape[1]) < np.array(lengths[axis])[:, None]
-            return whole * there.reshape((*there.shape, *(1,) * (whole.ndim - 2)))
+            there = np.arange(whole.shape[k]) < np.array(lengths[axis])[:, None]
+            return whole * there.reshape((*there.shape, *(1,) * (whole.ndim - k - 1)))
     return whole
 
 
@@ -172,7 +178,8 @@ def _element(domain: Domain, sample: Sample, rng: np.random.Generator, fixed: bo
         case "finite":
             return rng.choice([float(x) for x in domain.points], size=shape)
         case "counts":
-            return rng.multinomial(TRIALS, np.full(shape[0], 1 / shape[0])).astype(float)
+            most = TRIALS if domain.upper is None else int(sample.end(domain.upper))
+            return rng.multinomial(most, np.full(shape[0], 1 / shape[0])).astype(float)
         case "sphere":
             x = rng.normal(size=shape)
             return x / np.linalg.norm(x)

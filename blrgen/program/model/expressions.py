@@ -151,11 +151,11 @@ class Equations:
             own = tuple(x for x in p.over if x in bound and x not in outside
                         and any(x in f.letters for f in inner))  # fmt: skip
             if b in own:
-                used = {x for f in parts for x in f.letters}
-                under = [x for x in p.over if x in bound - used and self.letters[x].under in own]
+                idle = bound - {x for f in parts for x in f.letters}
+                under = [x for x in p.over if x in idle and self.letters[x].under in own]
                 _, rows, _ = self.counted((*own, *under), inner)  # as many as each row has
-                total = a.Red("sum", own, product([*inner, *(Factor(x, Fraction(1)) for x in rows)]))
-                parts = [*rest, Factor(total, Fraction(1), True)]
+                inside = product([*inner, *(Factor(x, Fraction(1)) for x in rows)])
+                parts = [*rest, Factor(a.Red("sum", own, inside), Fraction(1), True)]
                 bound -= {*own, *under}
         inner = [f for f in parts if bound & set(f.letters)]
         outer = [f for f in parts if f not in inner]

@@ -113,13 +113,14 @@ class Given:
 
     def equations(self, taken: set[str]) -> Equations:
         """None yet, with a letter of each plate; names in `taken` are not theirs."""
-        eq = Equations(self.readers, dict(self.ragged), taken=taken, shares=self.shares)
+        ragged = dict(self.ragged)
+        eq = Equations(self.readers, ragged, taken=taken, shares=self.shares)
         plates = [p for p in self.model.plates if p.letter != self.along]
         for p in sorted(plates, key=lambda p: bool(p.outer)):
             letter = eq.letter(axis_of(p.size), p.letter, ())
             for axis, x in self.ragged.items():  # under that letter, which may be another here
                 if x.under == p.letter:
-                    eq.ragged[axis] = replace(x, under=letter)
+                    ragged[axis] = replace(x, under=letter)
         return eq
 
     def rows_of_lengths(self, letter: str) -> None:

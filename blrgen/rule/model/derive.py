@@ -179,6 +179,12 @@ def em(p: Prepared, options: Options, flag: str = "em") -> ModelDerivation:
 def online_em(p: Prepared, options: Options) -> ModelDerivation:
     """EM on averages of expected statistics over steps."""
     axis = batch_axis(p, "--online-em")
+    letters = {x.letter for x in p.model.plates if p.table.letter(x.letter).axis == axis}
+    for node in p.points:
+        if letters & set(node.letters):
+            raise refused(p.model, node, f"--online-em does not apply to {node.name}",
+                          f"it has a place for each of {axis}, of which a step sees some",
+                          "--em finds all of them")  # fmt: skip
     made = expected_statistics(em(p, options, "online-em"), axis)
     unknown = {v: n for n in p.points for v in n.names}
     for e in made.sums:

@@ -164,7 +164,7 @@ class Joint:
                 row = flat.pop()
                 place += int(np.sum(self.values[size][:row]))
             flat.append(place)
-        flat += places[len(letters):]
+        flat += places[len(letters) :]
         found = x[tuple(flat)]
         return found
 

@@ -47,6 +47,14 @@ else:  # Numba names what it keeps by counting, so that two who write at once ma
 sys.path.insert(0, str(ROOT / "tests"))  # for what tests share
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    from tests import sweeps
+    from tests.shared_kernels import install
+
+    sweeps.SAMPLE[0] = "rest" in config.option.markexpr
+    install()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite tests/golden and delete stale files"
@@ -55,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    from sweeps import mark_the_rest
+    from tests.sweeps import mark_the_rest
 
     mark_the_rest(items)
 

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from itertools import combinations
+from typing import Any
 from zlib import crc32
 
 import pytest
+from hypothesis import settings
 
+SAMPLE = [False]  # whether the rest is left out; known before any test is imported
+SHARE = 3  # of so many drawn examples a sample has one
 FEW = 6  # a parameter with more values than that, or hardly fewer than cases, is swept over too
 Case = Mapping[str, Hashable]
 
@@ -62,6 +66,11 @@ def mark_the_rest(items: Iterable[pytest.Item]) -> None:
         stay = sampled({name: _parameters(item) for name, item in named.items()}, n)
         for name in named.keys() - stay:
             named[name].add_marker("rest")
+
+
+def examples(most: int, **more: Any) -> settings:
+    """So many examples drawn by Hypothesis, and its share of them where a sample is run."""
+    return settings(max_examples=-(-most // SHARE) if SAMPLE[0] else most, **more)
 
 
 def _parameters(item: pytest.Item) -> Case:

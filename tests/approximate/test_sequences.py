@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 import sympy as sp
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from blrgen.api import derive
@@ -16,6 +16,7 @@ from blrgen.decide.equal import equal
 from blrgen.errors import UserError
 from blrgen.rule.expand import domains_of, expanded
 from blrgen.validate.changes import prove_changes
+from tests.sweeps import examples
 
 FAMILIES = ("gaussian", "gaussian-diag", "gaussian-fixed", "gaussian-full", "bernoulli-sign")
 VALUES = {
@@ -69,8 +70,7 @@ def check(d: Derivation) -> None:
         assert proof.level != "refuted", proof
 
 
-@settings(max_examples=60, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.too_slow])  # fmt: skip
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(FAMILIES), st.lists(st.sampled_from(REQUESTS), max_size=7))
 @example("bernoulli-sign", ["relax", "stochastic", "momentum"])
 @example("gaussian-full", ["stochastic", "prior=apart", "ess"])

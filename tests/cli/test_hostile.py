@@ -7,12 +7,13 @@ import tracemalloc
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.approximate import registry
 from blrgen.cli import main
 from tests.effort import calls_at_most
+from tests.sweeps import examples
 
 CANDIDATES = ["gaussian-diag", "gaussian-full", "gaussian-fixed", "bernoulli-sign", "gaussian"]
 LOSSES = [
@@ -88,13 +89,13 @@ def test_losses_that_mean_harm(candidate, loss, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(loss=st.text(max_size=60))
 def test_any_text_as_a_loss(loss):
     check(*ended("derive", "gaussian-fixed", "--delta", f"--loss={loss}"))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     loss=st.text(alphabet="theta xy0123456789.+-*/()**,eE", max_size=40),
     candidate=st.sampled_from(CANDIDATES),
@@ -103,7 +104,7 @@ def test_almost_formulas_as_a_loss(candidate, loss):
     check(*ended("derive", candidate, f"--loss={loss}"))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(words=st.lists(st.text(max_size=20), max_size=4))
 @pytest.mark.parametrize("command", ["derive", "show", "list"])
 def test_any_words(command, words):
@@ -126,7 +127,7 @@ def flags() -> st.SearchStrategy[list[str]]:
     return st.lists(any_one, max_size=6).map(lambda groups: [w for g in groups for w in g])
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     candidate=st.sampled_from(CANDIDATES), words=flags(), format_=st.sampled_from(["text", "json"])
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from prove_rules import ADAM, T
 
@@ -22,6 +22,7 @@ from blrgen.decide.functions import Larger, Smaller, outward
 from blrgen.decide.proof import Proof, Verdict
 from blrgen.decide.rational import identical
 from blrgen.validate import reference
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.core
 
@@ -235,7 +236,7 @@ def _transformed(e: Any, how: int) -> Any:
     ][how]()  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(_expressions(), st.integers(0, 5))
 def test_transformed_expressions_are_never_refuted(e: Any, how: int) -> None:
     other = _transformed(e, how)
@@ -243,7 +244,7 @@ def test_transformed_expressions_are_never_refuted(e: Any, how: int) -> None:
     assert proof.level != "refuted", (proof, other)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(_expressions(), st.sampled_from([p, p * q, b**T, sp.Rational(1, 10**15), x**2 + 1]))
 def test_perturbed_expressions_are_refuted(e: Any, by: Any) -> None:
     assert equal(e, e + by, DOMAINS, units=1e5).level == "refuted"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.emit.shorten import shortened
@@ -10,6 +10,7 @@ from blrgen.emit.text import WIDTH
 from blrgen.emit.tree.printer import Expressions
 from blrgen.program import nodes as n
 from blrgen.program.program import fresh
+from tests.sweeps import examples
 
 LEAVES = [n.Ref("x"), n.Ref("longer_name"), n.Ref("y"), n.ONE]
 PRINTER = Expressions({"x": "x[i]"})
@@ -57,7 +58,7 @@ def one_after_the_other(name: str, expr: n.Node) -> list[tuple[str, n.Node]]:
     return done
 
 
-@settings(max_examples=40)  # naming one after the other takes a while
+@examples(40)  # naming one after the other takes a while
 @given(TREES)
 def test_the_same_parts_are_named(tree: n.Node) -> None:
     found = shortened([("v", tree)], PRINTER, 8, {"v", *n.names(tree)})

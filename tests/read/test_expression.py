@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.algebra.ranks import T, logdet, mat, positive, scalar, symmat, trace, vec
 from blrgen.errors import UserError
 from blrgen.read.expression import parse, parse_ranked
 from blrgen.read.functions import COMPONENT_FUNCTIONS, FUNCTIONS, MATRIX_FUNCTIONS
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.core
 
@@ -246,7 +247,7 @@ def _value(expr: sp.Expr) -> complex:
     return complex(sp.N(expr.xreplace({THETA: sp.Rational(7, 5), X: sp.Rational(2, 3)}), 20))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(150)
 @given(FORMULAS)
 def test_what_is_printed_reads_back(text: str) -> None:
     """Reading the printed form gives the same value: SymPy only distributes numbers over sums."""
@@ -280,7 +281,7 @@ ARITHMETIC = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(150)
 @given(ARITHMETIC)
 def test_arithmetic_means_what_it_means_in_python(text: str) -> None:
     """Precedence and associativity, against Python's own evaluation of our own text."""

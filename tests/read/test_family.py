@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.algebra.ranks import Mat, SymMat, Vec
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.read.family import find_family, list_families, read_family
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.core
 
@@ -239,7 +240,7 @@ MARKS = ["=", "[", "]", "{", "}", ",", "\n", "#", '"', "'''", "\\", "\x00", "é"
 PIECES = [*WORDS, *MARKS, "1", "true", "1979-05-27", "[natural]", "[[working]]"]
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@examples(250)
 @given(
     st.integers(0, len(GAMMA)), st.integers(0, 12), st.lists(st.sampled_from(PIECES), max_size=4)
 )
@@ -272,7 +273,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(200)
 @given(st.sampled_from(sorted(tomllib.loads(GAMMA))), VALUES)
 def test_wrong_types_are_user_errors(key: str, value: object) -> None:
     from blrgen.read.declaration import Source

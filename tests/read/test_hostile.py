@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.algebra.ranks import mat, positive, scalar, symmat, vec
@@ -16,6 +16,7 @@ from blrgen.read.family import read_family
 from blrgen.read.functions import FUNCTIONS, MATRIX_FUNCTIONS
 from blrgen.read.loss import read_loss
 from tests.effort import calls_at_most
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.core
 
@@ -224,7 +225,7 @@ TEXTS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@examples(400)
 @given(TEXTS, st.booleans())
 def test_any_text_is_an_expression_or_a_user_error(text: str, elementwise: bool) -> None:
     try:
@@ -278,7 +279,7 @@ SHAPED = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@examples(250)
 @given(SHAPED)
 def test_well_formed_formulas_end_after_bounded_work(text: str) -> None:
     try:
@@ -288,7 +289,7 @@ def test_well_formed_formulas_end_after_bounded_work(text: str) -> None:
         assert str(error)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(200)
 @given(st.one_of(TEXTS, st.text(alphabet="()[]{}^,Rdnp-SPDo 0123456789integrs>=", max_size=30)))
 def test_any_text_is_a_domain_or_a_user_error(text: str) -> None:
     for read in (read_domain, read_support):

@@ -6,11 +6,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.algebra.ranks import T, logdet, mat, positive, scalar, symmat, trace, vec
 from blrgen.text.expression import ascii, latex, mathml, unicode
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.core
 
@@ -47,14 +48,14 @@ expressions = st.recursive(
 ).filter(lambda e: not e.has(sp.zoo, sp.nan, sp.oo, sp.I))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(150)
 @given(expressions)
 def test_scalars(e):
     back = sp.sympify(ascii(e), locals=LOCALS)
     assert back == e or sp.expand(back - e) == 0, (e, ascii(e))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 @given(e=expressions)
 def test_other_notations_are_well_formed(faults, e):
     assert unicode(e)
@@ -62,7 +63,7 @@ def test_other_notations_are_well_formed(faults, e):
     ET.fromstring(f"<math>{mathml(e)}</math>")
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 @given(st.lists(expressions, min_size=2, max_size=4))
 def test_the_order_of_a_sum_does_not_depend_on_how_it_was_built(terms):
     forward, backward = sp.Add(*terms), sp.Add(*reversed(terms))
@@ -101,7 +102,7 @@ square = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@examples(80)
 @given(e=square)
 def test_matrices(meaning, e):
     if e.is_commutative:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.text.escape import html_prose, html_text, latex_text, markdown_text, printable
 from blrgen.text.names import latex_name, unicode_name
+from tests.sweeps import examples
 
 pytestmark = pytest.mark.core
 
@@ -30,19 +31,19 @@ def test_latex_prose(text, spelled):
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(300)
 @given(text=st.text(max_size=30))
 def test_no_text_breaks_latex(faults, text):
     assert faults(latex_text(text)) == []
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@examples(100)
 @given(text=st.text(alphabet="ab1_+^{}()[]|=,.αρ∇𝔼²⁺₁ĝᵀ\\$% ", max_size=14))
 def test_no_formula_in_prose_breaks_latex(faults, text):
     assert faults(latex_text(text)) == []
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(200)
 @given(st.text(max_size=30))
 def test_nothing_printable_is_a_control_character(text):
     assert printable(text).isprintable() or not printable(text).strip()

@@ -17,6 +17,7 @@ from blrgen.program.axes.prepared import scheduled
 from tests.emit.tree.running import arguments, near
 from tests.program.axes import problems
 from tests.program.axes.programs import PROGRAMS, fixed
+from tests.shared_kernels import unshared
 
 ARITHMETIC = re.compile(r"= (fadd|fsub|fmul|fdiv|fcmp)[\w ]* double")
 
@@ -60,7 +61,8 @@ def test_threads_do_not_change_a_bit(
     ("name", "sizes"), [("mixture", {"N": 40, "d": 3, "K": 2}), ("logistic", {"N": 40, "d": 3})]
 )
 def test_single_precision_has_no_double_in_it(name: str, sizes: dict[str, int]) -> None:
-    plan, f, module = compiled(name, {}, f"# {uuid4()}\n")
+    with unshared():
+        plan, f, module = compiled(name, {}, f"# {uuid4()}\n")
     given = getattr(problems, name)(**sizes)
     single = {k: v.astype(np.float32) if np.ndim(v) else v for k, v in given.items()}
     values = arguments(plan, f, single, {})

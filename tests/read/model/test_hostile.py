@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.read.model import lines
 from blrgen.read.model.reader import examine
 from tests.read.model.right import RIGHT
+from tests.sweeps import examples
 
 ONE = "x ~ gaussian({}, 1) observed"
 FIRST = {
@@ -100,14 +101,14 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.sampled_from(PIECES), max_size=40), st.sampled_from(["", " "]))
 def test_pieces_in_any_order_are_answered(pieces: list[str], between: str) -> None:
     model, mistakes, _ = examine(between.join(pieces))
     assert (model is None) == bool(mistakes)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=200))
 def test_any_text_is_answered(text: str) -> None:
     model, mistakes, _ = examine(text)
@@ -115,7 +116,7 @@ def test_any_text_is_answered(text: str) -> None:
     assert list(mistakes) == sorted(mistakes, key=lambda m: (m.line, m.column))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.data())
 def test_a_right_text_with_a_change_is_answered(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(sorted(RIGHT.values())))

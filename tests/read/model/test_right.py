@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.read.model.find import examine_file, find_model, list_models, title_of
@@ -33,6 +33,7 @@ from blrgen.read.model.values import (
     Statement,
 )
 from tests.read.model.right import RIGHT
+from tests.sweeps import examples
 
 N, K = Size("N"), Size("K")
 
@@ -244,7 +245,7 @@ def joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.recursive(NUMBERS, joined, max_leaves=8),
     st.recursive(VECTORS, joined, max_leaves=5),

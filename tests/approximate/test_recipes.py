@@ -57,6 +57,7 @@ def flat(d: Derivation, name: str, x: Any) -> Any:
     return x[:, 0] if name in d.rule and d.rule[name].rank == "vector" else x
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", sorted(read_recipes()))
 def test_recipe_against_the_hand_written_algorithm(name: str, size: int) -> None:

@@ -157,6 +157,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("mistake", WRONG)
 def test_wrong_samplers_of_vectors_and_matrices(mistake: str) -> None:
     what, change = WRONG[mistake]
@@ -165,6 +166,7 @@ def test_wrong_samplers_of_vectors_and_matrices(mistake: str) -> None:
         sampling.run(mutated(context, change))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "what", ["wishart", "inverse-wishart", "gaussian-full", "normal-gamma", SIMPLEX, SPHERE, COUNTS]
 )

@@ -103,6 +103,7 @@ def test_the_fisher_matrix_is_symmetric_and_positive_definite(name: str) -> None
             mpmath.cholesky(f)  # raises where it is not positive definite
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", SCALAR)
 def test_kl_is_the_bregman_divergence_and_not_negative(name: str) -> None:
     """Σ q (log q − log q′) of the density itself, and A(λ′) − A(λ) − ⟨λ′ − λ, μ⟩."""

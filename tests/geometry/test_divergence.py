@@ -84,6 +84,7 @@ def test_every_identity_is_proved(name: str) -> None:
     assert {p.claim: p.level for p in proofs if not p.proved} == {}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", SINGLE)
 def test_renyi(name: str) -> None:
     """Positive, increasing in α, → KL as α → 1, and at ½ twice the Bhattacharyya distance."""

@@ -64,6 +64,7 @@ def test_the_step_is_the_natural_one(name: str, size: int) -> None:
     assert sized.natural
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("size", [2, 5])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_scores_go_through_the_inverse_fisher_matrix(name: str, size: int) -> None:

@@ -110,7 +110,7 @@ def survived(model, program, run):
             assert np.isfinite(x).all()
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(("name", "algorithm"), MIXTURES)
 def test_a_run_survives(name, algorithm):
     make, more = MIXTURES[name, algorithm]
@@ -127,13 +127,14 @@ def test_a_run_survives(name, algorithm):
                 assert run["reason"] == "unbounded", what
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [x for x, algorithm in MIXTURES if algorithm == "em"])
 def test_steps_alone_end_at_no_number_that_is_none(name):
     make, more = MIXTURES[name, "em"]
     program, cls = made(name, "em")
     for what, x, count in scenes(make):
         model = cls(**arguments(x, count, more), seed=0)
-        said = [model.step() for _ in range(60)]
+        said = [model.step() for _ in range(20)]
         assert np.isfinite(said).all(), what
         assert np.isfinite(model.objective()), what
         survived(model, program, {"trace": said[:1]})

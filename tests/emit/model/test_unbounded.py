@@ -73,6 +73,7 @@ def level(x, column):
     return np.concatenate([x[:, :column], 0 * x[:, :1] + x[0, column], x[:, column + 1 :]], 1)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("by", [0.0, 1e8])
 def test_factors_of_data_in_a_plane(by):
     x = cloud(30, 3) + by
@@ -93,6 +94,7 @@ def test_factors_of_data_in_a_plane(by):
     assert reasons("factor-analysis-em", x=flat(30, 3, 1), q=1) == {"unbounded"}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9, 1e-140])
 @pytest.mark.parametrize("kind", ["diag", "full", "tied"])
 def test_mixtures_in_any_units(kind, unit):
@@ -107,6 +109,7 @@ def test_mixtures_in_any_units(kind, unit):
     assert along == ({"converged"} if kind == "diag" else {"unbounded"})
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9])
 def test_states_with_one_value(unit):
     r = np.random.default_rng(2)
@@ -119,6 +122,7 @@ def test_states_with_one_value(unit):
     assert good.run(1500)["reason"] == "converged"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("unit", [1.0, 1e3, 1e-6])
 def test_trends_without_noise(unit):
     r, t = np.random.default_rng(6), np.arange(60)

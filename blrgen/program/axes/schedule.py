@@ -228,6 +228,7 @@ class _Scheduling:
         for i, new in out.items():
             new.deps = {out.get(d, d) for d in i.deps}
         outside = {x for i in self.all if i not in out for e in _parts(i) for x in e.names}
+        outside |= _late(loop.items)
         items = list(out.values())
         while True:
             names = outside.union(*(e.names for i in items for e in _parts(i)))
@@ -365,6 +366,12 @@ def is_earlier(r: a.Ref, maker: Item, reader: Item) -> bool:
     common = {x.letter for x in maker.around if any(x is y for y in reader.around)}
     own = zip(maker.let.letters, r.index, strict=True)
     return any(isinstance(i, a.Lag) and x == i.letter and x in common for x, i in own)
+
+
+def _late(items: list[Item]) -> set[str]:
+    """What is read of another place of a recurrence, and so is there at the first one, too."""
+    found = (r for i in items for e in _parts(i) for r in a.refs(e))
+    return {r.name for r in found if any(isinstance(x, a.Lag) for x in r.index)}
 
 
 def _begins(i: Item, loop: Loop) -> bool:

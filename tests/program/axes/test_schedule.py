@@ -173,6 +173,18 @@ def test_what_may_be_done_at_the_same_time() -> None:
     assert shared(made) == [loops["n"]]
 
 
+def test_a_zero_that_the_next_place_reads_is_there_at_the_first_one() -> None:
+    body = "for t:\n    w[t] = first(0), w[t-1] * b[t] + 1\n    v[t] = first(0), w[t] + 1\n"
+    made = plan(f"{body}g = w[last(t)] + v[last(t)]", "g")
+    (loop,) = (x for x in made.body if isinstance(x, Loop))
+    late = {i.let.name for i in loop.first or [] if isinstance(i, Item)}
+    assert "w" in late
+    made = plan(f"{body}    u[t] = first(b[t]), u[t-1] + v[t] * w[t-1]\ng = u[last(t)]", "g")
+    (loop,) = (x for x in made.body if isinstance(x, Loop))
+    first = {i.let.name for i in loop.first or [] if isinstance(i, Item)}
+    assert "w" in first and "v" not in first  # what is zero and read nowhere idles
+
+
 def test_axes_of_matrices_are_no_rows() -> None:
     made = plan("f = sum(i, S[i,i])", "f")
     assert shared(made) == []

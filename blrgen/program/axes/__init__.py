@@ -17,6 +17,7 @@
 | `begun` | one factor of several that are 0 where a recurrence begins |
 | `earlier` | what is kept is not kept again a place late |
 | `forms` | xᵀ A⁻¹ y by half a solution for each side |
+| `along` | square matrices of a recurrence lie along the sums that multiply them |
 | `factored` | a matrix that many systems have is factored once |
 | `moments` | sums over rows of polynomials of their data as sums of data |
 | `narrowed` | no letters that nothing varies on |

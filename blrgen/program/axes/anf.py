@@ -55,7 +55,7 @@ class _Lifting:
     def let(self, s: a.Let) -> list[a.Let]:
         """The equation after those that it is made of."""
         made: list[a.Let] = []
-        plain = s.first is None or (s.first == n.ZERO and isinstance(s.expr, a.Red))
+        plain = s.first is None or (s.first == n.ZERO and isinstance(s.expr, a.Red | a.Lin))
         alone = s.structure in ("dense", "lower") or isinstance(s.expr, a.Lin)
         place = _Place(s, made, "plain" if s.first is None else "later")
         if alone and plain and isinstance(s.expr, a.Red | a.Lin | a.Draw):

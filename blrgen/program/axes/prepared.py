@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.alike import alike
+from blrgen.program.axes.along import along
 from blrgen.program.axes.anf import anf
 from blrgen.program.axes.begun import begun
 from blrgen.program.axes.blocks import blocked
@@ -61,7 +62,7 @@ def scheduled(
     written: Set[int] = frozenset(),
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
-    ready = forms(unbroken(earlier(prepared(program, written))))
+    ready = along(forms(unbroken(earlier(prepared(program, written)))))
     ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(halved(outside(split(ready, letters))))

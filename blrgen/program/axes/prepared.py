@@ -32,6 +32,7 @@ from blrgen.program.axes.share import share
 from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
 from blrgen.program.axes.structure import structure
+from blrgen.program.axes.thin import thin
 from blrgen.program.axes.turned import turned
 from blrgen.program.axes.unbroken import unbroken
 from blrgen.program.axes.written_out import written_out
@@ -63,6 +64,7 @@ def scheduled(
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = along(forms(unbroken(earlier(prepared(program, written)))))
+    ready = thin(ready, tuple(by) if by is not None else order(ready))
     ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(halved(outside(split(ready, letters))))

@@ -16,7 +16,7 @@ from blrgen.validate.derivation import prove_against, verify_derivation
 RECIPES = sorted(read_recipes())
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", RECIPES)
 def test_everything_about_a_recipe_is_proved(name: str) -> None:
     report = verify_derivation(derive(name))

@@ -48,7 +48,7 @@ NAMES = ("adam", "ivon", "bayesbinn", "von", "iblr", "laplace", "ridge", "full_d
 COMPILED = ("adam", "bayesbinn", "iblr", "ridge")
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(
     ("name", "target"), [*((x, "numpy") for x in NAMES), *((x, "numba") for x in COMPILED)]
 )
@@ -64,7 +64,7 @@ def test_float32_stays_float32(hand: Any, name: str, target: str) -> None:
     assert kinds == {np.dtype(np.float32)}
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["adam", "ivon", "bayesbinn", "von", "iblr"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
@@ -236,6 +236,7 @@ def test_matrix_inputs_are_checked(hand: Any, target: str) -> None:
         made(hand, "von", target)([np.ones(2), np.ones(2, np.float32)])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["ivon", "bayesbinn", "full_draws"])
 def test_draws_are_asked_for(hand: Any, name: str, target: str) -> None:

@@ -278,6 +278,7 @@ def test_parameters_may_have_the_names_of_arguments(tmp_path: Path) -> None:
     assert np.array_equal(x, blrgen.sampler("gamma")(rng(1), 5, a=2.0, b=3.0))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize(
     ("name", "params", "parameters"),

@@ -44,7 +44,7 @@ def serial(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(emitted(name), "THREADED", 10**9)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("size", SIZES)
 def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:

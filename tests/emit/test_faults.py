@@ -165,6 +165,7 @@ def test_a_saved_state_is_taken_whole_or_not_at_all(made: Made) -> None:
     assert whole(opt) == pickle.dumps(saved)
 
 
+@pytest.mark.sweep(5)
 def test_what_steps_leave_can_be_resumed(made: Made) -> None:
     """Where curvature is kept apart from a prior it may be negative, down to −δ."""
     rng = np.random.default_rng(7)
@@ -206,6 +207,7 @@ def test_signs_of_what_was_saved_are_looked_at(made: Made) -> None:
     assert found >= len(bounded)
 
 
+@pytest.mark.sweep(5)
 def test_what_is_not_finite_is_refused(made: Made) -> None:
     rng = np.random.default_rng(2)
     opt = made.stepped(made.built(), rng)
@@ -230,6 +232,7 @@ def test_what_is_not_finite_is_refused(made: Made) -> None:
     opt.step(**good)
 
 
+@pytest.mark.sweep(5)
 def test_a_pass_is_saved_where_nobody_looks(made: Made) -> None:
     opt = made.built(check_finite=False)
     made.stepped(opt, np.random.default_rng(2), 2)

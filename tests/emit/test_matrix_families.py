@@ -319,6 +319,7 @@ def test_a_changed_file_is_refuted(name: str) -> None:
         assert verdict.level == "refuted", (before, after)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_a_step_out_of_the_domain_changes_nothing(name: str) -> None:
     d = derive(name)

@@ -46,7 +46,7 @@ STARTS = {
 }
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("flags", ROADS)

@@ -237,6 +237,7 @@ def test_conditions_that_the_domains_decide_are_no_branches() -> None:
     assert check(BRANCH.format(condition="rho < 1", sign="+"), OGN).proved
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("condition", "code"), [
     ("t == 1", 1), ("t <= 1", 1), ("t > 1", 1), ("t != 3", 1),  # t counts from 1: it can be 1
     ("t >= 1", 0), ("0 < t", 0), ("beta1 < 1", 0),

@@ -63,7 +63,7 @@ def _emitted() -> list[Path]:
     return chosen or files
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("path", _emitted(), ids=lambda p: p.stem)
 def test_mistakes_in_emitted_files(path: Path, record_property: Told) -> None:
     import blrgen

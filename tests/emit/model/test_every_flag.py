@@ -23,7 +23,7 @@ def derived(name, flag):
         return error
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_a_flag_has_a_class_or_a_reason(name):
     made = 0

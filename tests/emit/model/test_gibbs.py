@@ -219,7 +219,7 @@ def largest(found):
     return np.abs(found.mean(axis=0)[moved] / spread[moved]).max()
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", JOINT)
 def test_steps_leave_the_joint_law(name):
     forward, more, given = JOINT[name]

@@ -168,6 +168,7 @@ def test_shapes_that_grow():
     assert reasons("gamma-mixture", x=np.full(20, 3.7e9), K=2) == {"unbounded"}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ["poisson-mixture-em", "hmm-poisson-em"])
 def test_counts_have_a_largest_likelihood(name):
     r = np.random.default_rng(7)
@@ -195,6 +196,7 @@ def test_a_point_that_has_no_step_is_no_maximum():
     assert model.run(100)["reason"] == "not finite"  # of two coefficients more is known
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", ["ppca", "factor-analysis-em"])
 def test_a_first_state_is_in_the_units_of_the_data(name):
     x = np.concatenate([cloud(60, 3), 1 + cloud(40, 3)])

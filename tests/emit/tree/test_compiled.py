@@ -53,6 +53,7 @@ def test_the_compiled_program_is_its_reference(case: Case) -> None:
     compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("case", WRITTEN, ids=str)
 def test_what_is_written_out_is_its_reference(case: Case) -> None:
     program = fixed(PROGRAMS[case.name], case.known)

@@ -29,6 +29,7 @@ def compiled(name: str, known: dict[str, int], last: str = "") -> tuple[Any, Any
     return plan, made[-1], load(text(made) + last)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "sizes", "known"),
     [

@@ -87,7 +87,7 @@ def test_steps_over_some_rows_stacked_chains_and_filters_are_proved(name, flag):
     assert proofs and all(p.level == "random-exact" for _, p in proofs), proofs
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "flag", "target", "old", "new"), WRONG)
 def test_a_wrong_class_is_not_proved(name, flag, target, old, new):
     d, program, source = emitted(name, flag, target)

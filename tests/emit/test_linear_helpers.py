@@ -178,7 +178,7 @@ def test_products_of_rows(ridge: Any, n: int, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(right, X.T @ y, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rows", [31, 300, 1000])
 def test_products_with_threads_are_the_same_for_any_number_of_them(

@@ -473,7 +473,7 @@ def chosen(made: ModuleType, p: Any, stream: int = 0) -> Any:
     return out == 2
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.3, 0.5, 0.7, 1 - 1e-6, 1.0])
 def test_how_often_a_value_is_chosen(made: ModuleType, p: float, dtype: str) -> None:
@@ -504,6 +504,7 @@ def sixteen_bits(made: ModuleType, size: int) -> Any:
     return np.concatenate(halves, axis=1).reshape(-1).astype(np.float64)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("place", [0, 1023, 1024, 2047, 2048, 4000])
 def test_one_undecided_choice_of_a_block(made: ModuleType, place: int) -> None:
     bits = sixteen_bits(made, 4096)

@@ -3,8 +3,10 @@
 #
 #   make demo       a derivation, then Adam: generated, proved, run
 #   make test       lint and the test suite: all of it but for sweeps (every recipe, family, model,
-#                   target …), of which it runs a sample that is always the same
-#   make full       lint and the test suite with every case of every sweep: what CI runs
+#                   target …), of which it runs a sample that is always the same; with make peers
+#                   what CI runs
+#   make full       lint and the test suite with every case of every sweep: a quarter of an hour,
+#                   by hand, before what changes much is handed on
 #   make compiles   compile and step everything that `generate` accepts: hours, goes on where it
 #                   stopped
 #   make verify-models  what verify finds of every model, flag and target: an hour, goes on where

@@ -94,6 +94,9 @@ def test_only_what_falls_by_itself() -> None:
     assert fading(*program(plain, n.Add((n.Mul((a, g, x)), g)))) == ()
     assert fading(*program(plain, domain="[-1, 1]")) == ()
     assert fading(*program(plain, where="(0, oo)")) == ()
+    rule, parts = program(plain, n.Add((n.Mul((y, x)), g)))  # y lies in [0, 1) and is no number
+    inside = [replace(v, domain="[0, 1)") if v.name == "y" else v for v in rule.variables]
+    assert fading(replace(rule, variables=tuple(inside)), parts) == ()
 
 
 def test_draws_scales_and_matrices_keep_theirs() -> None:

@@ -118,6 +118,8 @@ def test_near_misses(
     found = named("gaussian-diag", *flags)
     assert not found.matches
     assert (name, add, drop) in found.nearest
+    changes = [f"{word} {' '.join(x)}" for word, x in (("add", add), ("drop", drop)) if x]
+    assert f"  {name}: {'; '.join(changes)}" in str(found).splitlines()
     text = str(found)
     assert "none of the known algorithms" in text
     for word in (*add, *drop):

@@ -34,6 +34,11 @@ def test_one_direction_has_the_mean_and_variance_along_it(f, wanted) -> None:
     assert not equal(found, wanted + SPREAD, {P: "SPD"}).proved
 
 
+def test_a_variance_is_written_as_positive() -> None:
+    found = along_one_direction(sp.sign(inner(x, theta)), theta, m, P)
+    assert found == sp.erf(sp.sqrt(2) * MIDDLE / (2 * sp.sqrt(SPREAD)))
+
+
 def test_two_directions_are_not_one() -> None:
     assert along_one_direction(inner(x, theta) * inner(z, theta), theta, m, P) is None
     assert along_one_direction(inner(theta, theta), theta, m, P) is None

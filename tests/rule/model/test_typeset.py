@@ -49,3 +49,24 @@ x[n] ~ gaussian(mu[z[n]], v)   observed
     update = r"\sum_{n} \frac{\mathbb{E}\left[{z}_{n,k}\right] \, {x}_{n}}{v}"
     assert rf"{{\lambda_{{1}}}}_{{k}} = {update}" in found
     assert r"{{\mu}_{k}}^{2} : -\tfrac{1}{2} - \sum_{n} \frac{{z}_{n,k}}{2 \, v}" in found
+
+
+@pytest.mark.parametrize(
+    ("eta", "wanted"),
+    [
+        (
+            "eta ~ gaussian-full(zeros(K), eye(K))\ny ~ multinomial(exp(eta)/sum(exp(eta)), n)",
+            r"\textstyle\sum_{k_{2}} {s_{1}}_{k,k_{2}} \, \mathbb{E}\left[{u_{1}}_{k_{2}}\right]",
+        ),
+        (
+            "eta[k] ~ gaussian(0, 1)\ny ~ multinomial(exp(eta[:])/sum(exp(eta[:])), n)",
+            r"{s_{1}}_{k} \, \mathbb{E}\left[{u_{1}}_{k}\right]",
+        ),
+    ],
+)
+def test_a_site_of_several_elements_sums_over_the_others_where_they_are_together(eta, wanted):
+    plate = "plate k in K\n" if "[k]" in eta else ""
+    model = read_model(f"{plate}const n in integers >= 1\n{eta} observed\n", "shares")
+    (line,) = (x for x in typeset(derive_model(model, "ncvmp")) if r"- 2" in x and "partial" in x)
+    slope = r"\mathbb{E}\left[\partial_{k} f_{1}\right]"
+    assert line == rf"{{r_{{1}}}}_{{k}} = {slope} - 2 {wanted}"

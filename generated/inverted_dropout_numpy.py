@@ -39,15 +39,10 @@ Hyperparameters:
 See Srivastava et al. (2014); Khan & Rue (2023).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy, deepcopy
-from difflib import get_close_matches
+from copy import deepcopy
 from itertools import pairwise
-from threading import Thread, current_thread
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +54,6 @@ Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 HYPERPARAMETERS = {"alpha": "[0, inf)", "pi": "(0, 1]"}
-KEPT = {"w": "(-inf, inf)", "_pending": "(-inf, inf)"}
 
 
 def _draw(theta: Array, w: Array, z: Array, numbers: Numbers) -> None:
@@ -78,8 +72,7 @@ class InvertedDropout:
     """Inverted dropout.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
-    has the equations.
+    Hyperparameters are plain attributes and may be changed between steps.
 
         opt = InvertedDropout(params)
         theta = opt.draw(rng)
@@ -99,7 +92,7 @@ class InvertedDropout:
     @property
     def w(self) -> list[Array]:
         """The parameters as flat views."""
-        return [x.reshape(-1) for x in _listed(_mine(self))]
+        return [x.reshape(-1) for x in _listed(self.params)]
 
     def draw(self, rng: np.random.Generator | None = None, *, z: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
@@ -137,13 +130,14 @@ class InvertedDropout:
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
-        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
-        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
-        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+        hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        kept = {"w": self.params, "pending": self._pending}
+        return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned: from all of it, or not at all."""
-        _load(self, saved, HYPERPARAMETERS, KEPT, pending={"z": self.w, "theta": self.w})
+        left = {"pending": {"z": self.w, "theta": self.w}}
+        _load(self, saved, "w", HYPERPARAMETERS, **left)
 
     def __setattr__(self, name: str, value: Any) -> None:
         _set(self, name, value, HYPERPARAMETERS)
@@ -160,49 +154,38 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    found, like = _listed(arrays), _listed(arrays if params is None else params)
+def _views(name: str, arrays: Arrays, params: Arrays, finite: bool = False) -> list[Array]:
+    """Return one array or several as flat ones; refuse what does not fit the parameters."""
+    found, like = _listed(arrays), _listed(params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (x, other) in enumerate(zip(found, like, strict=True)):
-        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        if params is None or type(x) is not np.ndarray:
-            _check_kind(where, x, updated=params is None)
-        if x.dtype != other.dtype:
-            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
-        if not x.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if x.shape != other.shape:
-            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
-        if finite:
-            _finite(where, x)
-    return [x.reshape(-1) for x in found]
+    names = [name] if len(like) == 1 else [f"{name}[{i}]" for i in range(len(like))]
+    rows = zip(names, found, like, strict=True)
+    return [_shaped_as(own, x, p.shape, p, finite).ravel() for own, x, p in rows]
 
 
-def _check_kind(name: str, array: Any, updated: bool = False) -> None:
-    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
-    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
-    if updated and array.dtype not in DTYPES:
-        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
-    if updated and not array.flags.writeable:
-        raise ValueError(f"{name} is read-only and cannot be updated in place")
+def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite: Any = 0) -> Array:
+    """Return the array; refuse what is none, of another dtype or shape, or not finite."""
+    if not isinstance(x, np.ndarray) or isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(x).__name__}; pass a NumPy array")
+    if x.dtype != like.dtype or x.shape != shape:
+        raise ValueError(f"{name} is {x.dtype}{[*x.shape]}; here it must be {like.dtype}{[*shape]}")
+    if finite and not abs(np.einsum("i->", x.ravel())) < np.inf and not np.isfinite(x).all():
+        raise ValueError(f"{name} is not finite; nothing has been changed")
+    return x
 
 
 def _held(name: str, params: Arrays) -> Arrays:
-    """Return the arrays to update; refuse those of which two share memory."""
-    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    """Return the arrays to update; refuse what cannot be updated in place, or shares memory."""
+    for i, x in enumerate(_listed(params)):
+        where = f"{name}[{i}]" if isinstance(params, list | tuple) else name
+        if _shaped_as(where, x, np.shape(x), x).dtype not in DTYPES or not x.flags.carray:
+            wanted = f"{' or '.join(np.dtype(d).name for d in DTYPES)}, contiguous, not read-only"
+            raise ValueError(f"{where} is {x.dtype}; what is updated in place must be {wanted}")
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _listed(params) if x.size)
     if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
-
-
-def _finite(name: str, array: Array) -> None:
-    """Refuse an array with a NaN or an infinity in it; a sum of finite numbers may overflow."""
-    if not abs(np.einsum("i->", array.reshape(-1))) < np.inf and not np.isfinite(array).all():
-        raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
 def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
@@ -224,88 +207,60 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
     return lent
 
 
-OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
-
-
-def _mine(opt: Any) -> Any:
-    """Return the parameters, to the one thread that uses the object while it lives."""
-    me = current_thread()
-    if OWNERS.get(opt) is not me and "check_finite" in vars(opt):
-        if (owner := OWNERS.setdefault(opt, me)) is not me and owner.is_alive():
-            raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
-        OWNERS[opt] = me
-    return opt.params
-
-
 def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     """Set an attribute, a number in its domain; refuse a name that there is not."""
     held = vars(opt)
-    like = held.get(name)
     if domains.get(name):
-        value = _fitting(name, value, 0.0, domains[name])
+        value = _fitting(name, value, 0.0, domains)
     elif "check_finite" in held and (name not in held or name == "params"):
-        near = ", ".join(get_close_matches(name, held, 1) or domains)
-        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
-    elif isinstance(like, list):
-        value = _fitting(name, value, like, "")
-    elif isinstance(like, np.ndarray):
-        kinds = [(type(x), np.shape(x), getattr(x, "dtype", None)) for x in (value, like)]
-        value = value if kinds[0] == kinds[1] else _fitting(name, value, like, "")
+        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {[*domains]} can")
+    elif isinstance(held.get(name), list):
+        value = _views(name, value, held[name])
+    elif isinstance(held.get(name), np.ndarray):
+        _shaped_as(name, value, held[name].shape, held[name])
     held[name] = value
 
 
-def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
+def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
-    if isinstance(like, dict | list):
-        if not isinstance(x, Mapping if isinstance(like, dict) else list):
-            raise TypeError(f"{name} is a {type(x).__name__}, not a {type(like).__name__}")
-        own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
-        for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
-            if names:
-                raise ValueError(f"{name} {said} {', '.join(sorted(map(str, names)))}")
-        inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
-        told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
-        found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
-        return found if isinstance(like, dict) else list(found.values())
-    kind, other = ((getattr(v, "dtype", "a number"), np.shape(v)) for v in (like, x))
+    if isinstance(like, dict):
+        if not isinstance(x, Mapping) or x.keys() != like.keys():
+            raise ValueError(f"{name} = {x!r:.60} does not have the names {', '.join(like)}")
+        return {key: _fitting(key, x[key], like[key], domains) for key in like}
+    if isinstance(like, list):
+        if not isinstance(x, list) or len(x) != len(like):
+            raise ValueError(f"{name} = {x!r:.60} is no list of {len(like)} arrays")
+        return [_fitting(f"{name}[{i}]", x[i], like[i], domains) for i in range(len(x))]
+    kind = int | np.integer if isinstance(like, int) else int | np.integer | float | np.floating
     if isinstance(like, np.ndarray):
-        if type(x) is not np.ndarray or kind != other:
-            raise ValueError(f"{name} is {other}, but here it must be {kind}")
-    elif not isinstance(x, np.floating | np.integer | int | float) or isinstance(x, bool):
-        raise TypeError(f"{name} = {x!r} is no number")
-    low, high = map(float, (domain or "(-inf, inf)")[1:-1].split(","))
-    inside = ((x > low) | (domain[:1] == "[") & (x == low)) & (x < high)
-    if not np.all(inside | (domain[-1:] == "]") & (x == high)):
+        _shaped_as(name, x, like.shape, like)
+    elif isinstance(x, bool) or not isinstance(x, kind):
+        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+    domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
+    low, high = map(float, domain[1:-1].split(","))
+    above = x >= low if domain[0] == "[" else x > low
+    if not np.all(above & (x <= high if domain[-1] == "]" else x < high)):
         raise ValueError(f"{name} = {x!r} is outside {domain}")
-    if isinstance(like, int) and x != int(x):
-        raise ValueError(f"{name} = {x!r} is no whole number")
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
+def _load(opt: Any, saved: Any, main: str, domains: Mapping[str, str], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
-    domains = {"t": "[0, inf)", "hyperparameters": numbers}
-    domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    found = _fitting("the saved state", saved, like, domains)
-    if bool(found.get("sums")) != bool(found.get("draws")):
-        raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = _listed(found.pop(next(iter(kept))))
+    beside = {"t": "[0, inf)", "draws": "[1, inf)" if saved.get("sums") else "[0, 0]"}
+    found = _fitting("the saved state", saved, like, {**beside, **domains})
+    params = _listed(found.pop(main))
     found |= found.pop("hyperparameters")
-    trial = copy(opt)
-    vars(trial)["params"] = deepcopy(opt.params)
-    for one in (trial, opt):
-        rest = np.concatenate([x.ravel() for x in values])
-        for array in _listed(one.params):
-            array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
-        vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
+    for one in (deepcopy(opt), opt):
+        for x, value in zip(_listed(one.params), params, strict=True):
+            x[...] = value
+        vars(one).update({f"_{k}" if f"_{k}" in vars(one) else k: x for k, x in found.items()})
         getattr(one, "_check_state", bool)()
 
 
 def _told(opt: Any, numbers: Mapping[str, str]) -> str:
     """Return what an object is: its arrays, its hyperparameters, its steps."""
-    arrays = _listed(opt.params)
-    shapes = [f"{x.dtype}{list(x.shape)}" for x in arrays[:3]] + ["…"] * (len(arrays) > 3)
+    shapes = [f"{x.dtype}{[*x.shape]}" for x in _listed(opt.params)]
     values = [f"{name}={getattr(opt, name)!r}" for name in (*numbers, "t")]
     return f"{type(opt).__name__}({', '.join(shapes + values)})"
 

@@ -61,17 +61,12 @@ Hyperparameters:
 See Shen et al. (2024).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
-from difflib import get_close_matches
+from copy import deepcopy
 from itertools import pairwise
 from os import getpid
-from threading import Thread, current_thread
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import get_num_threads, njit, prange, types
@@ -89,10 +84,6 @@ HYPERPARAMETERS = {
     "alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)", "N": "(0, inf)",
     "c": "(0, inf]", "h0": "(0, inf)",
 }  # fmt: skip
-KEPT = {
-    "m": "(-inf, inf)", "u": "(-inf, inf)", "h": "(-inf, inf)", "_pending": "(-inf, inf)",
-    "_sums": "(-inf, inf)", "_draws": "[0, inf)",
-}  # fmt: skip
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
@@ -103,7 +94,7 @@ def _draw(theta: Array, m: Array, h: Array, eps: Array, numbers: Numbers) -> Non
         theta[i] = m[i] + one_over_sqrt_N * eps[i] / np.sqrt(h[i] + delta)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _step(theta: Array, m: Array, u: Array, h: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     beta1, beta2, delta, N, c, one_minus_beta1, one_minus_beta2 = numbers[:7]
@@ -125,8 +116,7 @@ class IVON:
     """IVON.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
-    has the equations.
+    Hyperparameters are plain attributes and may be changed between steps.
 
         opt = IVON(params)
         theta = opt.draw(rng)
@@ -151,8 +141,8 @@ class IVON:
         self.c, self.h0 = c, h0
         self.params = _held("params", params)
         self.t = 0  # steps taken
-        self.u = [_apart(m, 1) for m in self.m]
-        self.h = [_apart(m, 2, self.h0) for m in self.m]
+        self.u = [np.zeros_like(m) for m in self.m]
+        self.h = [np.full_like(m, self.h0) for m in self.m]
         self._pending: dict[str, list[Array]] = {}  # what the last draw left
         self._sums: dict[str, list[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
@@ -161,7 +151,7 @@ class IVON:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return [x.reshape(-1) for x in _listed(_mine(self))]
+        return [x.reshape(-1) for x in _listed(self.params)]
 
     def _check_state(self) -> None:
         """Refuse what is kept outside its domain."""
@@ -236,10 +226,9 @@ class IVON:
             self._pending = {}
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
+            of_draw = self.delta, one_over_sqrt_N
             rows = [self._pending["theta"], self.m, self.u, self.h, g]
-            _run_anew(
-                _step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, one_over_sqrt_N
-            )
+            _run_anew(_both_anew, _both_anew_threads, rng, rows, *numbers, *of_draw)
 
     def _step_averaged(self) -> None:
         """Update from several draws, observed one by one."""
@@ -280,26 +269,23 @@ class IVON:
         values, key = [], int(rng.integers(2**63))
         for stream, (mean, deviation) in enumerate(pairs):
             noise = np.empty(mean.size, mean.dtype)
-            _standard_normal_threads(noise, key, stream, _stretch(mean.size))
+            _standard_normal(noise, key, stream, 0)
             values.append(mean + deviation * noise.reshape(mean.shape))
         return _shaped(values, self.params)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
-        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
-        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
-        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+        hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        kept = {
+            "m": self.params, "u": self.u, "h": self.h, "pending": self._pending,
+            "sums": self._sums, "draws": self._draws,
+        }  # fmt: skip
+        return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned: from all of it, or not at all."""
-        _load(
-            self,
-            saved,
-            HYPERPARAMETERS,
-            KEPT,
-            pending={"theta": self.m},
-            sums={"g_sum": self.m, "h_hat_sum": self.m},
-        )
+        left = {"pending": {"theta": self.m}, "sums": {"g_sum": self.m, "h_hat_sum": self.m}}
+        _load(self, saved, "m", HYPERPARAMETERS, **left)
 
     def __setattr__(self, name: str, value: Any) -> None:
         _set(self, name, value, HYPERPARAMETERS)
@@ -342,30 +328,6 @@ def _step_averaged(
         h[i] = h_next
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
-def _step_draw(
-    theta: Array, m: Array, u: Array, h: Array, eps: Array, g: Array, numbers: Numbers
-) -> None:
-    """Update every element in place, and theta for the next draw."""
-    beta1, beta2, delta, N, c, one_minus_beta1, one_minus_beta2 = numbers[:7]
-    one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction = numbers[7:10]
-    (one_over_sqrt_N,) = numbers[10:]
-    for i in range(theta.size):
-        h_plus_delta = h[i] + delta
-        h_hat = N * g[i] * h_plus_delta * (theta[i] - m[i])
-        u_next = beta1 * u[i] + one_minus_beta1 * g[i]
-        h_minus_h_hat = h[i] - h_hat
-        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
-        h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / h_plus_delta
-        h_next_plus_delta = h_next + delta
-        part_2 = delta * m[i] + u_next / beta1_correction
-        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / h_next_plus_delta, c), -c)
-        m[i] = m_next
-        u[i] = _flushed(u_next)
-        h[i] = h_next
-        theta[i] = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
-
-
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
     """Run `_step` on stretches of the arrays, with threads."""
@@ -376,26 +338,24 @@ def _step_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> None:
-    """Run `_draw` with new noise, of the elements from `first` on."""
+def _draw_anew(key: int, at: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_draw` with new noise, of the elements from `at` on."""
     theta, m, h = arrays
     words = np.empty(WORDS, np.uint32)
     eps = words[WORDS // 2 :].view(theta.dtype)[:BLOCK]
-    for begin in range(-(first % BLOCK), theta.size, BLOCK):
-        _standard_normal_block(eps, words, np.uint64(key), 0, first + begin)
+    for begin in range(-(at % BLOCK), theta.size, BLOCK):
+        _standard_normal_block(eps, words, np.uint64(key), 0, at + begin)
         low, high = max(begin, 0), min(begin + BLOCK, theta.size)
         _draw(theta[low:high], m[low:high], h[low:high], eps[low - begin : high - begin], numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_anew_threads(
-    stretch: int, key: int, first: int, numbers: Numbers, *arrays: Array
-) -> None:
+def _draw_anew_threads(stretch: int, key: int, at: int, numbers: Numbers, *arrays: Array) -> None:
     """Run `_draw_anew` on stretches of the arrays, with threads."""
     theta, m, h = arrays
     for part in prange(-(-theta.size // stretch)):
         here = slice(part * stretch, (part + 1) * stretch)
-        _draw_anew(key, first + part * stretch, numbers, theta[here], m[here], h[here])
+        _draw_anew(key, at + part * stretch, numbers, theta[here], m[here], h[here])
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -417,30 +377,28 @@ def _step_averaged_threads(stretch: int, numbers: Numbers, *arrays: Array) -> No
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _step_draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> None:
-    """Run `_step_draw` with new noise, of the elements from `first` on."""
+def _both_anew(key: int, at: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step`, then `_draw` with new noise, of the elements from `at` on."""
     theta, m, u, h, g = arrays
     words = np.empty(WORDS, np.uint32)
     eps = words[WORDS // 2 :].view(theta.dtype)[:BLOCK]
-    for begin in range(-(first % BLOCK), theta.size, BLOCK):
-        _standard_normal_block(eps, words, np.uint64(key), 0, first + begin)
+    for begin in range(-(at % BLOCK), theta.size, BLOCK):
+        _standard_normal_block(eps, words, np.uint64(key), 0, at + begin)
         low, high = max(begin, 0), min(begin + BLOCK, theta.size)
-        _step_draw(
-            theta[low:high], m[low:high], u[low:high], h[low:high], eps[low - begin : high - begin],
-            g[low:high], numbers,
-        )  # fmt: skip
+        _step(theta[low:high], m[low:high], u[low:high], h[low:high], g[low:high], numbers[:10])
+        _draw(
+            theta[low:high], m[low:high], h[low:high], eps[low - begin : high - begin], numbers[10:]
+        )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_draw_anew_threads(
-    stretch: int, key: int, first: int, numbers: Numbers, *arrays: Array
-) -> None:
-    """Run `_step_draw_anew` on stretches of the arrays, with threads."""
+def _both_anew_threads(stretch: int, key: int, at: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_both_anew` on stretches of the arrays, with threads."""
     theta, m, u, h, g = arrays
     for part in prange(-(-theta.size // stretch)):
         here = slice(part * stretch, (part + 1) * stretch)
-        _step_draw_anew(
-            key, first + part * stretch, numbers, theta[here], m[here], u[here], h[here], g[here]
+        _both_anew(
+            key, at + part * stretch, numbers, theta[here], m[here], u[here], h[here], g[here]
         )
 
 
@@ -452,55 +410,38 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    found, like = _listed(arrays), _listed(arrays if params is None else params)
+def _views(name: str, arrays: Arrays, params: Arrays, finite: bool = False) -> list[Array]:
+    """Return one array or several as flat ones; refuse what does not fit the parameters."""
+    found, like = _listed(arrays), _listed(params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (x, other) in enumerate(zip(found, like, strict=True)):
-        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        if params is None or type(x) is not np.ndarray:
-            _check_kind(where, x, updated=params is None)
-        if x.dtype != other.dtype:
-            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
-        if not x.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if x.shape != other.shape:
-            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
-        if finite:
-            _finite(where, x)
-    return [x.reshape(-1) for x in found]
+    names = [name] if len(like) == 1 else [f"{name}[{i}]" for i in range(len(like))]
+    rows = zip(names, found, like, strict=True)
+    return [_shaped_as(own, x, p.shape, p, finite).ravel() for own, x, p in rows]
 
 
-def _check_kind(name: str, array: Any, updated: bool = False) -> None:
-    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
-    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
-    if updated and array.dtype not in DTYPES:
-        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
-    if updated and not array.flags.writeable:
-        raise ValueError(f"{name} is read-only and cannot be updated in place")
+def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite: Any = 0) -> Array:
+    """Return the array; refuse what is none, of another dtype or shape, or not finite."""
+    if not isinstance(x, np.ndarray) or isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(x).__name__}; pass a NumPy array")
+    if x.dtype != like.dtype or x.shape != shape:
+        raise ValueError(f"{name} is {x.dtype}{[*x.shape]}; here it must be {like.dtype}{[*shape]}")
+    if finite and not abs(np.einsum("i->", x.ravel())) < np.inf and not np.isfinite(x).all():
+        raise ValueError(f"{name} is not finite; nothing has been changed")
+    return x
 
 
 def _held(name: str, params: Arrays) -> Arrays:
-    """Return the arrays to update; refuse those of which two share memory."""
-    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    """Return the arrays to update; refuse what cannot be updated in place, or shares memory."""
+    for i, x in enumerate(_listed(params)):
+        where = f"{name}[{i}]" if isinstance(params, list | tuple) else name
+        if _shaped_as(where, x, np.shape(x), x).dtype not in DTYPES or not x.flags.carray:
+            wanted = f"{' or '.join(np.dtype(d).name for d in DTYPES)}, contiguous, not read-only"
+            raise ValueError(f"{where} is {x.dtype}; what is updated in place must be {wanted}")
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _listed(params) if x.size)
     if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
-
-
-def _finite(name: str, array: Array) -> None:
-    """Refuse an array with a NaN or an infinity in it; a sum of finite numbers may overflow."""
-    if not abs(np.einsum("i->", array.reshape(-1))) < np.inf and not np.isfinite(array).all():
-        raise ValueError(f"{name} is not finite; nothing has been changed")
-
-
-def _apart(like: Array, place: int, value: float = 0.0) -> Array:
-    """Return a new array as large as another, which begins elsewhere in its page of memory."""
-    before = (1024 * place + 48) // like.itemsize  # alike, stores to one hold up loads of others
-    return np.full(like.size + before, value, like.dtype)[before:]
 
 
 def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
@@ -522,88 +463,60 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
     return lent
 
 
-OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
-
-
-def _mine(opt: Any) -> Any:
-    """Return the parameters, to the one thread that uses the object while it lives."""
-    me = current_thread()
-    if OWNERS.get(opt) is not me and "check_finite" in vars(opt):
-        if (owner := OWNERS.setdefault(opt, me)) is not me and owner.is_alive():
-            raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
-        OWNERS[opt] = me
-    return opt.params
-
-
 def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     """Set an attribute, a number in its domain; refuse a name that there is not."""
     held = vars(opt)
-    like = held.get(name)
     if domains.get(name):
-        value = _fitting(name, value, 0.0, domains[name])
+        value = _fitting(name, value, 0.0, domains)
     elif "check_finite" in held and (name not in held or name == "params"):
-        near = ", ".join(get_close_matches(name, held, 1) or domains)
-        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
-    elif isinstance(like, list):
-        value = _fitting(name, value, like, "")
-    elif isinstance(like, np.ndarray):
-        kinds = [(type(x), np.shape(x), getattr(x, "dtype", None)) for x in (value, like)]
-        value = value if kinds[0] == kinds[1] else _fitting(name, value, like, "")
+        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {[*domains]} can")
+    elif isinstance(held.get(name), list):
+        value = _views(name, value, held[name])
+    elif isinstance(held.get(name), np.ndarray):
+        _shaped_as(name, value, held[name].shape, held[name])
     held[name] = value
 
 
-def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
+def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
-    if isinstance(like, dict | list):
-        if not isinstance(x, Mapping if isinstance(like, dict) else list):
-            raise TypeError(f"{name} is a {type(x).__name__}, not a {type(like).__name__}")
-        own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
-        for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
-            if names:
-                raise ValueError(f"{name} {said} {', '.join(sorted(map(str, names)))}")
-        inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
-        told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
-        found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
-        return found if isinstance(like, dict) else list(found.values())
-    kind, other = ((getattr(v, "dtype", "a number"), np.shape(v)) for v in (like, x))
+    if isinstance(like, dict):
+        if not isinstance(x, Mapping) or x.keys() != like.keys():
+            raise ValueError(f"{name} = {x!r:.60} does not have the names {', '.join(like)}")
+        return {key: _fitting(key, x[key], like[key], domains) for key in like}
+    if isinstance(like, list):
+        if not isinstance(x, list) or len(x) != len(like):
+            raise ValueError(f"{name} = {x!r:.60} is no list of {len(like)} arrays")
+        return [_fitting(f"{name}[{i}]", x[i], like[i], domains) for i in range(len(x))]
+    kind = int | np.integer if isinstance(like, int) else int | np.integer | float | np.floating
     if isinstance(like, np.ndarray):
-        if type(x) is not np.ndarray or kind != other:
-            raise ValueError(f"{name} is {other}, but here it must be {kind}")
-    elif not isinstance(x, np.floating | np.integer | int | float) or isinstance(x, bool):
-        raise TypeError(f"{name} = {x!r} is no number")
-    low, high = map(float, (domain or "(-inf, inf)")[1:-1].split(","))
-    inside = ((x > low) | (domain[:1] == "[") & (x == low)) & (x < high)
-    if not np.all(inside | (domain[-1:] == "]") & (x == high)):
+        _shaped_as(name, x, like.shape, like)
+    elif isinstance(x, bool) or not isinstance(x, kind):
+        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+    domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
+    low, high = map(float, domain[1:-1].split(","))
+    above = x >= low if domain[0] == "[" else x > low
+    if not np.all(above & (x <= high if domain[-1] == "]" else x < high)):
         raise ValueError(f"{name} = {x!r} is outside {domain}")
-    if isinstance(like, int) and x != int(x):
-        raise ValueError(f"{name} = {x!r} is no whole number")
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
+def _load(opt: Any, saved: Any, main: str, domains: Mapping[str, str], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
-    domains = {"t": "[0, inf)", "hyperparameters": numbers}
-    domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    found = _fitting("the saved state", saved, like, domains)
-    if bool(found.get("sums")) != bool(found.get("draws")):
-        raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = _listed(found.pop(next(iter(kept))))
+    beside = {"t": "[0, inf)", "draws": "[1, inf)" if saved.get("sums") else "[0, 0]"}
+    found = _fitting("the saved state", saved, like, {**beside, **domains})
+    params = _listed(found.pop(main))
     found |= found.pop("hyperparameters")
-    trial = copy(opt)
-    vars(trial)["params"] = deepcopy(opt.params)
-    for one in (trial, opt):
-        rest = np.concatenate([x.ravel() for x in values])
-        for array in _listed(one.params):
-            array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
-        vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
+    for one in (deepcopy(opt), opt):
+        for x, value in zip(_listed(one.params), params, strict=True):
+            x[...] = value
+        vars(one).update({f"_{k}" if f"_{k}" in vars(one) else k: x for k, x in found.items()})
         getattr(one, "_check_state", bool)()
 
 
 def _told(opt: Any, numbers: Mapping[str, str]) -> str:
     """Return what an object is: its arrays, its hyperparameters, its steps."""
-    arrays = _listed(opt.params)
-    shapes = [f"{x.dtype}{list(x.shape)}" for x in arrays[:3]] + ["…"] * (len(arrays) > 3)
+    shapes = [f"{x.dtype}{[*x.shape]}" for x in _listed(opt.params)]
     values = [f"{name}={getattr(opt, name)!r}" for name in (*numbers, "t")]
     return f"{type(opt).__name__}({', '.join(shapes + values)})"
 
@@ -627,10 +540,7 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
 
 
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where one thread takes all.
-
-    One does in a process that was forked off this one, where the others have ended.
-    """
+    """Return how many elements a thread takes; 0: one takes all, as in a process forked off."""
     few = size < THREADED or getpid() != PROCESS
     threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
@@ -788,19 +698,15 @@ def _turn(w: Any, part: Any, sines: tuple[float, ...], cosines: tuple[float, ...
 
 
 @njit(**INLINED)
-def _radius_single(w: Any) -> Any:
-    """Return √(−2 log u) for one of 2^31 numbers u."""
-    odd = np.uint32(w | np.uint32(1))
-    bits = np.float32(odd).view(np.int32)
-    return np.sqrt(_minus_two_log(odd, bits, np.float32(1), LOG_SINGLE, ARTANH_SINGLE))
-
-
-@njit(**INLINED)
-def _turn_single(w: Any) -> Any:
-    """Return cos φ and sin φ for one of 2^32 angles."""
+def _pair_single(w: Any, angle: Any) -> Any:
+    """Return two numbers: √(−2 log u) for one of 2^31 numbers u, by cos φ and sin φ of 2^32 φ."""
     real, word = np.float32, np.uint32
-    part = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
-    return _turn(np.int32(w), part, SINE_SINGLE, COSINE_SINGLE)
+    odd, angle = word(w | word(1)), word(angle)
+    bits = np.float32(odd).view(np.int32)
+    r = np.sqrt(_minus_two_log(odd, bits, real(1), LOG_SINGLE, ARTANH_SINGLE))
+    part = real(np.int32(word(angle << word(2)))) * real(2.0**-31) + real(2.0**-30)
+    c, s = _turn(np.int32(angle), part, SINE_SINGLE, COSINE_SINGLE)
+    return r * c, r * s
 
 
 def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
@@ -814,12 +720,9 @@ def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, fir
     _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
     for j in range(quarter):
         v, w, angles = words[j], words[j + quarter], words[j + 2 * quarter]
-        r = _radius_single(v)
-        c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))
-        out[j], out[j + quarter] = r * c, r * s
-        r = _radius_single(w)
-        c, s = _turn_single(np.uint32((angles << np.uint32(16)) | (w & lower)))
-        out[j + 2 * quarter], out[j + 3 * quarter] = r * c, r * s
+        out[j], out[j + quarter] = _pair_single(v, (angles & upper) | (v & lower))
+        angle = (angles << np.uint32(16)) | (w & lower)
+        out[j + 2 * quarter], out[j + 3 * quarter] = _pair_single(w, angle)
 
 
 def _standard_normal_double(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
@@ -859,14 +762,3 @@ def _standard_normal(out: Array, key: Any, stream: int, first: int) -> None:
         _standard_normal_block(whole, words, np.uint64(key), stream, first + start)
         for i in range(part.size):
             part[i] = whole[i]
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _standard_normal_threads(out: Array, key: Any, stream: int, stretch: int) -> None:
-    """Fill `out` from the beginning of a stream with threads, or without where `stretch` is 0."""
-    if stretch == 0:
-        _standard_normal(out, key, stream, 0)
-        return
-    for part in prange(-(-out.size // stretch)):
-        begin = part * stretch
-        _standard_normal(out[begin : begin + stretch], key, stream, begin)

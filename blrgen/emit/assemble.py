@@ -169,10 +169,9 @@ def _sums(writer: Any, program: Program, draws: bool, form: str) -> list[str]:
 
 def _constants(planned: Plan, support: Support) -> list[str]:
     """What the kernels need above them, and what the class keeps."""
-    ranges, kept = parts.domains(planned.program), parts.kept(planned)
+    ranges = parts.domains(planned.program)
     kind = "" if ranges.pairs else "dict[str, str]"
     return [
         *([FAST] if support.names & {"FASTMATH", "njit"} else []),
         *layout.constant("HYPERPARAMETERS", ranges, kind),
-        *layout.constant("KEPT", kept),
     ]

@@ -19,7 +19,7 @@ from blrgen.program.ways import Joined
 
 # what the loops around a kernel call their own
 _LOOPS = frozenset({
-    "key", "stretch", "part", "here", "first", "begin", "low", "high", "words", "numbers", "arrays",
+    "key", "stretch", "part", "here", "at", "begin", "low", "high", "words", "numbers", "arrays",
 })  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def _threads(j: Joined) -> t.Function:
     part, here, stretch = map(t.name, ("part", "here", "stretch"))
     start, stop = (t.Times(x, stretch) for x in (part, t.plus(part, t.Whole(1))))
     stretches = [t.Entry(a, (here,)) for a in rows]
-    place = [t.name("key"), t.plus(t.name("first"), start)]
+    place = [t.name("key"), t.plus(t.name("at"), start)]
     numbers = _numbers(j.kernel)
     given = [*place, *numbers, *stretches] if j.noise else [*stretches, *numbers]
     body: tuple[t.Statement, ...] = (
@@ -63,37 +63,43 @@ def _threads(j: Joined) -> t.Function:
     )
     loop = t.For(part.name, t.Whole(0), t.RoundedUp(t.Length(rows[0]), stretch), body, side=True)
     summary = f"Run `{j.serial}` on stretches of the arrays, with threads."
-    wholes = ("stretch", "key", "first") if j.noise else ("stretch",)
+    wholes = ("stretch", "key", "at") if j.noise else ("stretch",)
     return replace(_driver(j, j.threaded, summary, wholes, (loop,)), parallel=True)
 
 
 def _anew(j: Joined) -> t.Function:
     own, k = own_names(j), j.kernel
     length, block, words = t.Length(own[j.rows[0]]), t.name(use("BLOCK")), t.name("words")
-    key, first, begin, low, high = map(t.name, ("key", "first", "begin", "low", "high"))
+    key, at, begin, low, high = map(t.name, ("key", "at", "begin", "low", "high"))
     end = t.Least((t.plus(begin, block), length))
     filled = [
         t.Invoke(
             f"{FILLED[x.law]}_block",
             (
                 t.name(own[x.array]), words, t.Apply("np.uint64", (key,)), t.Whole(stream),
-                t.plus(first, begin), *map(t.Float, x.numbers),
+                t.plus(at, begin), *map(t.Float, x.numbers),
             ),
         )
         for stream, x in enumerate(j.noise)
     ]  # fmt: skip
     made = {x.array for x in j.noise}
     new = t.Span(t.Difference(low, begin), t.Difference(high, begin))
-    given = [t.Entry(own[a], (new if a in made else t.Span(low, high),)) for a in k.arrays]
+    calls, before = list[t.Statement](), 0
+    for part in k.parts or (k,):
+        given = [t.Entry(own[a], (new if a in made else t.Span(low, high),)) for a in part.arrays]
+        numbers = _share(part, before, len(k.scalars))
+        calls.append(t.Invoke(part.name, (*given, *numbers), False))
+        before += len(part.scalars)
     body: tuple[t.Statement, ...] = (
         *filled,
         t.Assign(t.Several((low, high)), t.Several((t.Greatest((begin, t.Whole(0))), end))),
-        t.Invoke(k.name, (*given, *_numbers(k)), False),
+        *calls,
     )
-    start = n.neg(t.Remainder(first, block))
+    start = n.neg(t.Remainder(at, block))
     loop = t.For(begin.name, start, length, body, step=block)
-    summary = f"Run `{k.name}` with new noise, of the elements from `first` on."
-    return _driver(j, j.serial, summary, ("key", "first"), (*_scratch(j), loop))
+    names = ", then ".join(f"`{part.name}`" for part in k.parts or (k,))
+    summary = f"Run {names} with new noise, of the elements from `at` on."
+    return _driver(j, j.serial, summary, ("key", "at"), (*_scratch(j), loop))
 
 
 def _scratch(j: Joined) -> list[t.Statement]:
@@ -113,3 +119,12 @@ def _scratch(j: Joined) -> list[t.Statement]:
 def _numbers(k: Kernel) -> list[n.Node]:
     """The kernel's numbers as the argument of a loop around it, which only hands them on."""
     return [t.name("numbers")] if k.scalars else []
+
+
+def _share(k: Kernel, before: int, every: int) -> list[n.Node]:
+    """The numbers of one of several kernels, among all that are handed on."""
+    after = before + len(k.scalars)
+    if len(k.scalars) in (0, every):
+        return _numbers(k)
+    ends = t.Span(t.Whole(before) if before else None, t.Whole(after) if after < every else None)
+    return [t.Part(t.name("numbers"), (ends,))]

@@ -52,6 +52,4 @@ def arrays(names: Mapping[str, str], over: tuple[str, ...]) -> Printed:
     return MethodPrinter(dict(names), True)
 
 
-# states of their own begin elsewhere in their page than the parameters do
-OWN = {"zeros": "_apart({0}, {1})", "filled": "_apart({0}, {1}, {2})"}
-TARGET = Target(NAME, write, function, Spelling(WORDS | OWN, arrays), support_of, True, NAME)
+TARGET = Target(NAME, write, function, Spelling(WORDS, arrays), support_of, True, NAME)

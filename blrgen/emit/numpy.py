@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 NAME = "numpy"
 WORDS = {
-    "flat": "[x.reshape(-1) for x in _listed(_mine({0}))]",
+    "flat": "[x.reshape(-1) for x in _listed({0}.params)]",
     "zeros": "np.zeros_like({0})",
-    "filled": "np.full_like({0}, {2})",
+    "filled": "np.full_like({0}, {1})",
     "zeros_like": "np.zeros_like({0})",
     "empty": "np.empty_like({0})",
     "all": "np.full_like({0}, {1})",

@@ -13,7 +13,6 @@
 | `cse` | Common subexpressions of a body, each computed once |
 | `dead` | Equations that nothing reads are dropped |
 | `density` | Expectations without a closed form, as programs have them |
-| `effort` | How many operations a loop's body is, as a processor counts them |
 | `errors` | erf and erfc in the forms that keep their digits |
 | `expand` | Calls that a target lacks, written with those it has; finite wherever their value is |
 | `expectations` | Expectations without a closed form |

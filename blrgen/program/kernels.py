@@ -21,7 +21,7 @@ class Kernel:
     arrays: tuple[str, ...]
     scalars: tuple[str, ...]
     is_output: bool = False  # the targets are outputs, never read
-    parts: tuple[Kernel, ...] = ()  # kernels that are run one after the other instead
+    parts: tuple[Kernel, ...] = ()  # run one after the other instead, block by block
     by_block: bool = False  # called for a block of elements at a time, with new noise
     packed: bool = True  # its numbers come in one tuple, in the type of the arrays
 
@@ -65,11 +65,9 @@ def kernel(
     return Kernel(name, summary, program, arrays, scalars, is_output)
 
 
-def in_turn(
-    name: str, summary: str, program: Part, parts: tuple[Kernel, ...], order: tuple[str, ...]
-) -> Kernel:
-    """The kernel that runs others; `program` is what they do together."""
+def in_turn(name: str, parts: tuple[Kernel, ...], order: tuple[str, ...]) -> Kernel:
+    """Kernels that are run one after the other; the numbers of each follow those of the last."""
     arrays = {a for k in parts for a in k.arrays}
-    scalars = dict.fromkeys(s for k in parts for s in k.scalars)
+    scalars = tuple(s for k in parts for s in k.scalars)
     ordered = tuple(a for a in order if a in arrays)
-    return Kernel(name, summary, program, ordered, tuple(scalars), parts=parts)
+    return Kernel(name, "", parts[0].program, ordered, scalars, parts=parts)

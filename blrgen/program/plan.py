@@ -25,7 +25,6 @@ from blrgen.program.program import Program, Variable, fresh
 from blrgen.program.recover import read_back, reads, replaced, written_out
 from blrgen.program.sized import Sizes, of_sizes, sized
 from blrgen.program.types import SCALAR
-from blrgen.rule.results import symbol_of_result
 from blrgen.timing import timed
 
 Expr = Any
@@ -41,7 +40,6 @@ class Plan:
     draw: Part | None = None
     observe: Part | None = None
     averaged: Part | None = None
-    again: Part | None = None  # the step, and where the next draw is, in one pass
     carried: tuple[str, ...] = ()  # what a draw leaves for the step
     means: tuple[str, ...] = ()  # what is averaged over draws
     sums: tuple[str, ...] = ()  # where their sums are kept, in the same order
@@ -121,10 +119,7 @@ def plan(reader: Reader, sizes: Sizes | None = None) -> Plan:
     program = _remembering(program, probe)
     single = work.part(program, joined)
     own = {v.name for v in noises} | {probe}
-    again = None
-    if carried == (probe,):
-        again = work.drawing_again(program, joined, draw)
-    result = Plan(whole, single, drawn, carried=carried, again=again)
+    result = Plan(whole, single, drawn, carried=carried)
     if own & reads(update) or program.of("data"):
         return result  # what is not linear in one draw's result is not averaged: one draw a step
     return work.averaging(result, program, estimate, update)
@@ -158,22 +153,6 @@ class _Parts:
         known = replace(program, fading=self.fading)
         made = timed("equations", lambda x: self.reader.part(known, x, puts, averages), assignments)
         return optimised(of_sizes(made, self.sizes), what)
-
-    def drawing_again(
-        self, program: Program, step: Sequence[Assignment], draw: Sequence[Assignment]
-    ) -> Part:
-        """The step, then the draw from the next values of what it has changed."""
-        taken = set(program.scope)
-        writes = written(step, self.states)
-        values = {x: symbol_of_result(self.reader.rule, y) for x, y in writes}
-        body, name = list(step), ""
-        for x in draw:
-            name = fresh(f"{x.name}_next", taken)
-            taken.add(name)
-            body.append(Assignment(name, replaced(x.expr, values), x.stage))
-            values[x.name] = symbol_of_result(self.reader.rule, name)
-        puts = (*writes, (draw[-1].name, name))
-        return self.part(program, body, puts, "update, next draw")
 
     def averaging(
         self,

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from blrgen.core import Derivation
 from blrgen.program import nodes as n
-from blrgen.program.effort import better_apart
 from blrgen.program.kernels import Kernel, adding, in_turn, kernel
 from blrgen.program.laws import distribution
 from blrgen.program.moments import Moments
@@ -86,7 +85,8 @@ class Ways:
         """All the kernels of the file, by what they are for."""
         made = self.entry_points()
         if self.fuses:
-            made["again"] = self._drawing_again(made["single"], made["draw"])
+            both = (made["single"], made["draw"])
+            made["again"] = in_turn("_both", both, self.plan.order)
         if self.moments is not None:
             made["moments"] = self.moments.kernel()
         often = {x for k in self._noisy(made) for x in (k.name, *(p.name for p in k.parts))}
@@ -96,7 +96,7 @@ class Ways:
         """The kernels of a draw and a step; others."""
         made = self.kernels()
         first = [made[k] for k in ("draw", "single") if k in made]
-        rest = [made[k] for k in ("observe", "averaged", "again", "moments") if k in made]
+        rest = [made[k] for k in ("observe", "averaged", "moments") if k in made]
         return first, rest
 
     @property
@@ -126,14 +126,14 @@ class Ways:
 
     @property
     def fuses(self) -> bool:
-        """Whether the step and the next draw can be one pass over memory.
+        """Whether the step and the next draw can be one pass over memory, block by block.
 
         Nothing may have to be looked at between the two, and steps are counted between them.
         """
         p = self.plan
-        if p.again is None or p.draw is None or p.numbers or not self.draws_itself:
+        if p.carried != (p.probe,) or p.draw is None or p.numbers or not self.draws_itself:
             return False
-        if self.guarded:
+        if self.guarded or not _agree((p.single, p.draw)):
             return False
         return not any("t" in n.names(s.expr) for s in p.draw.numbers)
 
@@ -166,15 +166,6 @@ class Ways:
         """The kernels that are run with new noise, block by block."""
         found = [made["again"]] if "again" in made else []
         return [*found, made["draw"]] if self.draws_itself else found
-
-    def _drawing_again(self, step: Kernel, draw: Kernel) -> Kernel:
-        """The step and the next draw: in one loop, or in two where one would be too long."""
-        p = self.plan
-        assert p.again is not None and p.draw is not None
-        summary = f"Update every element in place, and {p.probe} for the next draw."
-        if better_apart(p.again, p.single, p.draw) and _agree((p.single, p.draw)):
-            return in_turn("_step_draw", summary, p.again, (step, draw), p.order)
-        return kernel("_step_draw", summary, p.again, p.order)
 
 
 def _agree(parts: Sequence[Part]) -> bool:

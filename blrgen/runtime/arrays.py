@@ -19,55 +19,43 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    found, like = _listed(arrays), _listed(arrays if params is None else params)
+def _views(name: str, arrays: Arrays, params: Arrays, finite: bool = False) -> list[Array]:
+    """Return one array or several as flat ones; refuse what does not fit the parameters."""
+    found, like = _listed(arrays), _listed(params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (x, other) in enumerate(zip(found, like, strict=True)):
-        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        if params is None or type(x) is not np.ndarray:
-            _check_kind(where, x, updated=params is None)
-        if x.dtype != other.dtype:
-            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
-        if not x.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if x.shape != other.shape:
-            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
-        if finite:
-            _finite(where, x)
-    return [x.reshape(-1) for x in found]
+    names = [name] if len(like) == 1 else [f"{name}[{i}]" for i in range(len(like))]
+    rows = zip(names, found, like, strict=True)
+    return [_shaped_as(own, x, p.shape, p, finite).ravel() for own, x, p in rows]
 
 
-def _check_kind(name: str, array: Any, updated: bool = False) -> None:
-    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
-    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
-    if updated and array.dtype not in DTYPES:
-        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
-    if updated and not array.flags.writeable:
-        raise ValueError(f"{name} is read-only and cannot be updated in place")
+def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite: Any = 0) -> Array:
+    """Return the array; refuse what is none, of another dtype or shape, or not finite."""
+    if not isinstance(x, np.ndarray) or isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(x).__name__}; pass a NumPy array")
+    if x.dtype != like.dtype or x.shape != shape:
+        raise ValueError(f"{name} is {x.dtype}{[*x.shape]}; here it must be {like.dtype}{[*shape]}")
+    if finite and not abs(np.einsum("i->", x.ravel())) < np.inf and not np.isfinite(x).all():
+        raise ValueError(f"{name} is not finite; nothing has been changed")
+    return x
 
 
 def _held(name: str, params: Arrays) -> Arrays:
-    """Return the arrays to update; refuse those of which two share memory."""
-    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    """Return the arrays to update; refuse what cannot be updated in place, or shares memory."""
+    for i, x in enumerate(_listed(params)):
+        where = f"{name}[{i}]" if isinstance(params, list | tuple) else name
+        if _shaped_as(where, x, np.shape(x), x).dtype not in DTYPES or not x.flags.carray:
+            wanted = f"{' or '.join(np.dtype(d).name for d in DTYPES)}, contiguous, not read-only"
+            raise ValueError(f"{where} is {x.dtype}; what is updated in place must be {wanted}")
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _listed(params) if x.size)
     if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
 
 def _finite(name: str, array: Array) -> None:
-    """Refuse an array with a NaN or an infinity in it; a sum of finite numbers may overflow."""
-    if not abs(np.einsum("i->", array.reshape(-1))) < np.inf and not np.isfinite(array).all():
-        raise ValueError(f"{name} is not finite; nothing has been changed")
-
-
-def _apart(like: Array, place: int, value: float = 0.0) -> Array:
-    """Return a new array as large as another, which begins elsewhere in its page of memory."""
-    before = (1024 * place + 48) // like.itemsize  # alike, stores to one hold up loads of others
-    return np.full(like.size + before, value, like.dtype)[before:]
+    """Refuse an array with a NaN or an infinity in it."""
+    _shaped_as(name, array, array.shape, array, True)
 
 
 def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
@@ -89,14 +77,12 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
     return lent
 
 
-def _vector(name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False) -> Array:
+def _vector(name: str, arrays: Arrays, params: Arrays, finite: bool = False) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
     views = _views(name, arrays, params, finite)
-    if len(views) == 1:
-        return views[0]
     if any(view.dtype != views[0].dtype for view in views):
         raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
-    return np.concatenate(views)
+    return views[0] if len(views) == 1 else np.concatenate(views)
 
 
 def _scattered(vector: Array, params: Arrays) -> None:
@@ -113,21 +99,9 @@ def _split(vector: Array, params: Arrays) -> Arrays:
     return _shaped(np.split(vector, ends[:-1]), params)
 
 
-def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite: Any = 0) -> Array:
-    """Return the array; refuse one of the wrong kind, shape or dtype."""
-    _check_kind(name, x)
-    if x.dtype != like.dtype:
-        raise TypeError(f"{name} is {x.dtype}, but the parameters are {like.dtype}")
-    if x.shape != shape:
-        raise ValueError(f"{name} has shape {x.shape}; here it must be {shape}")
-    if finite:
-        _finite(name, x)
-    return x
-
-
 def _parameter(name: str, array: Array) -> Array:
     """Return the matrix that is updated in place; refuse what cannot be."""
-    _check_kind(name, array, updated=True)
+    _held(name, array)
     if array.ndim != 2:
         raise ValueError(f"{name} has shape {array.shape}; here it must be a matrix")
     return array

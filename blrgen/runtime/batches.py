@@ -59,7 +59,7 @@ def _run_rows(
     Steps that are left of an epoch are taken, and the objective after them is the last one.  An
     epoch after which it is not finite is taken back.
     """
-    batch = int(_fitting("batch", batch, 0, "[1, inf)"))
+    batch = int(_fitting("batch", batch, 0, {"batch": "[1, inf)"}))
     most, trace = _most_steps(steps, tol), [model.objective()]
     taken, reason, order = 0, "steps", np.zeros(0, np.int64)
     before, at = dict(model.state), (0, model.t)

@@ -223,7 +223,7 @@ def _go_on_with_nodes(
     if not isinstance(saved, Mapping) or not {*own} <= {*saved}:
         raise ValueError(f"saved: {saved!r:.80}; here nodes and patience must be there too")
     count, zero = saved["nodes"], {"steps": 0, "until": 0}
-    patience = _fitting("saved patience", saved["patience"], zero, "[0, inf)")
+    patience = _fitting("patience", saved["patience"], zero, dict.fromkeys(zero, "[0, inf)"))
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise ValueError(f"saved nodes = {count!r} is no number of points")
     _go_on(model, {name: x for name, x in saved.items() if name not in own}, nodes, kept)

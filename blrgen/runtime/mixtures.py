@@ -87,8 +87,7 @@ def _kept_of(opt: Any, numbers: Mapping[str, str], arrays: Mapping[str, str]) ->
 def _resumed(opt: Any, saved: Any, numbers: Mapping[str, str], arrays: Mapping[str, str]) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = _kept_of(opt, numbers, arrays)
-    domains = {"t": "[0, inf)", "hyperparameters": numbers} | dict.fromkeys(arrays, "")
-    found = _fitting("state", saved, like, domains)
+    found = _fitting("state", saved, like, {"t": "[0, inf)", **numbers})
     for name, domain in arrays.items():
         _in_domain(f"the saved {name}", found[name], domain, {})
     found |= found.pop("hyperparameters")

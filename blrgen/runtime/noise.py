@@ -73,19 +73,15 @@ def _turn(w: Any, part: Any, sines: tuple[float, ...], cosines: tuple[float, ...
 
 
 @njit(**INLINED)
-def _radius_single(w: Any) -> Any:
-    """Return √(−2 log u) for one of 2^31 numbers u."""
-    odd = np.uint32(w | np.uint32(1))
-    bits = np.float32(odd).view(np.int32)
-    return np.sqrt(_minus_two_log(odd, bits, np.float32(1), LOG_SINGLE, ARTANH_SINGLE))
-
-
-@njit(**INLINED)
-def _turn_single(w: Any) -> Any:
-    """Return cos φ and sin φ for one of 2^32 angles."""
+def _pair_single(w: Any, angle: Any) -> Any:
+    """Return two numbers: √(−2 log u) for one of 2^31 numbers u, by cos φ and sin φ of 2^32 φ."""
     real, word = np.float32, np.uint32
-    part = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
-    return _turn(np.int32(w), part, SINE_SINGLE, COSINE_SINGLE)
+    odd, angle = word(w | word(1)), word(angle)
+    bits = np.float32(odd).view(np.int32)
+    r = np.sqrt(_minus_two_log(odd, bits, real(1), LOG_SINGLE, ARTANH_SINGLE))
+    part = real(np.int32(word(angle << word(2)))) * real(2.0**-31) + real(2.0**-30)
+    c, s = _turn(np.int32(angle), part, SINE_SINGLE, COSINE_SINGLE)
+    return r * c, r * s
 
 
 def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
@@ -99,12 +95,9 @@ def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, fir
     _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
     for j in range(quarter):
         v, w, angles = words[j], words[j + quarter], words[j + 2 * quarter]
-        r = _radius_single(v)
-        c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))
-        out[j], out[j + quarter] = r * c, r * s
-        r = _radius_single(w)
-        c, s = _turn_single(np.uint32((angles << np.uint32(16)) | (w & lower)))
-        out[j + 2 * quarter], out[j + 3 * quarter] = r * c, r * s
+        out[j], out[j + quarter] = _pair_single(v, (angles & upper) | (v & lower))
+        angle = (angles << np.uint32(16)) | (w & lower)
+        out[j + 2 * quarter], out[j + 3 * quarter] = _pair_single(w, angle)
 
 
 def _standard_normal_double(out: Array, words: Array, key: Any, stream: int, first: int) -> None:

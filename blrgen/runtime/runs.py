@@ -20,8 +20,8 @@ MOST_STEPS = 10000  # of a run that is given no number
 
 def _most_steps(steps: int | None, tol: float) -> int:
     """Return how many steps a run takes at most; refuse what is no number of them."""
-    _fitting("tol", tol, 0.0, "[0, inf)")
-    return MOST_STEPS if steps is None else int(_fitting("steps", steps, 0, "[0, inf)"))
+    _fitting("tol", tol, 0.0, {"tol": "[0, inf)"})
+    return MOST_STEPS if steps is None else int(_fitting("steps", steps, 0, {"steps": "[0, inf)"}))
 
 
 def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[str, Any]:

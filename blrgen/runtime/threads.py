@@ -29,10 +29,7 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
 
 
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where one thread takes all.
-
-    One does in a process that was forked off this one, where the others have ended.
-    """
+    """Return how many elements a thread takes; 0: one takes all, as in a process forked off."""
     few = size < THREADED or getpid() != PROCESS
     threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0

@@ -69,9 +69,8 @@ def give_checks(program: Program, cls: Any) -> set[str]:
     used = set()
     looked: dict[str, Callable[..., Any]] = {
         "_set": lambda opt, name, value, domains: opt.__dict__.update({name: value}),
-        "_mine": lambda opt: opt.params,
         "_held": lambda name, params: params,
-        "_check_kind": lambda *_, **__: None,
+        "_shaped_as": lambda name, x, *_: x,
         "_finite": lambda *_: None,
         "_generator": lambda rng, *_: rng,
         "_number": lambda name, x, *_: x,
@@ -96,7 +95,6 @@ def give_linear(program: Program, factor: Factor) -> set[str]:
         "_split": lambda vector, params: vector,
         "_scattered": _scattered,
         "_symmetric": lambda name, matrix, *_: matrix,
-        "_shaped_as": lambda name, x, *_: x,
         "_parameter": lambda name, x: x,
         "_cholesky": lambda name, matrix: factor(matrix),
         "_known_factor": lambda name, matrix, *_: factor(matrix),

@@ -84,7 +84,7 @@ def _alike(
 
 def _again(run: EmittedRun) -> list[tuple[str, Proof]]:
     """A step that draws again in the same pass: the states, and where the next draw is."""
-    if not run.draws or not run.probes or "_step_draw" not in run.program.names:
+    if not run.draws or not run.probes or "_both_anew" not in run.program.names:
         return []
     program, opt, params = run.built(many=True)
     program.call(opt.draw, **{n: run.split(run.value(n)) for n in run.draws})

@@ -196,18 +196,18 @@ def test_what_cannot_be_used_is_refused(hand: Any, name: str, target: str) -> No
         (ValueError, rf"{hyper} = nan is outside", lambda: cls(ones, **{hyper: np.nan})),
         (ValueError, rf"{hyper} = -0.1 is outside", lambda: cls(ones, **{hyper: -0.1})),
         (TypeError, "unexpected keyword argument 'lr'", lambda: cls(ones, lr=1.0)),
-        (TypeError, "params is int64, not float32 or float64", lambda: cls(np.arange(3))),
+        (ValueError, "params is int64; .* must be float32 or float64", lambda: cls(np.arange(3))),
         (TypeError, "params is a float; pass a NumPy array", lambda: cls(1.0)),
         (TypeError, r"params\[1\] is a str", lambda: cls([ones, "x"])),
-        (ValueError, "params is not contiguous", lambda: cls(np.ones((4, 4)).T[::2])),
-        (TypeError, "g is float32, but its parameters are float64",
+        (ValueError, "params .* must be .* contiguous", lambda: cls(np.ones((4, 4)).T[::2])),
+        (ValueError, r"g is float32\[4\]; here it must be float64\[4\]",
          lambda: cls(ones).step(np.ones(4, np.float32), *H)),
-        (ValueError, r"g has shape \(5,\), but its parameters have \(4,\)",
+        (ValueError, r"g is float64\[5\]; here it must be float64\[4\]",
          lambda: cls(ones).step(np.ones(5), *H)),
-        (ValueError, "g is not contiguous", lambda: cls(ones).step(np.ones(8)[::2], *H)),
         (ValueError, "g: 2 arrays for 1 arrays", lambda: cls(ones).step([ones, ones], *H)),
-        (ValueError, "the saved state lacks .*, t", lambda: cls(ones).load_state_dict({})),
-        (ValueError, r"m(\[0\])? is .*float64.*, \(4,\)\)",
+        (ValueError, "the saved state = {} does not have the names t, hyper",
+         lambda: cls(ones).load_state_dict({})),
+        (ValueError, r"m is float64\[4\]; here it must be float64\[3\]",
          lambda: cls(np.ones(3)).load_state_dict(cls(ones).state_dict())),
     ]  # fmt: skip
     for kind, message, provoke in cases:
@@ -226,11 +226,11 @@ def test_what_cannot_be_used_is_refused(hand: Any, name: str, target: str) -> No
 @pytest.mark.parametrize("target", TARGETS)
 def test_matrix_inputs_are_checked(hand: Any, target: str) -> None:
     opt = made(hand, "von", target)(np.ones(3))
-    with pytest.raises(ValueError, match=r"H has shape \(3,\); here it must be \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"H is float64\[3\]; here it must be float64\[3, 3\]"):
         opt.step(np.ones(3), np.ones(3))
     with pytest.raises(ValueError, match="H is not symmetric"):
         opt.step(np.ones(3), np.triu(np.ones((3, 3))))
-    with pytest.raises(TypeError, match="H is float32, but the parameters are float64"):
+    with pytest.raises(ValueError, match=r"H is float32\[3, 3\]; .* float64\[3, 3\]"):
         opt.step(np.ones(3), np.eye(3, dtype=np.float32))
     with pytest.raises(TypeError, match="mixes dtypes"):
         made(hand, "von", target)([np.ones(2), np.ones(2, np.float32)])
@@ -266,9 +266,7 @@ def test_draws_are_asked_for(hand: Any, name: str, target: str) -> None:
 def test_a_declared_dtype_refuses_the_other(hand: Any) -> None:
     for target in TARGETS:
         cls = made(hand, "adam", target, "float32")
-        with pytest.raises(
-            TypeError, match="params is float64, not float32, and is updated in place"
-        ):
+        with pytest.raises(ValueError, match=r"params is float64; what .* be float32,"):
             cls(np.ones(3))
         params = np.ones(3, np.float32)
         cls(params).step(np.ones(3, np.float32))

@@ -73,16 +73,16 @@ def test_several_arrays_and_resuming(fixed: Any, von: Any) -> None:
 
 
 def test_another_size_is_refused(fixed: Any) -> None:
-    with pytest.raises(ValueError, match=r"params has shape \(3,\); here it must be \(4,\)"):
+    with pytest.raises(ValueError, match=r"params is float64\[3\]; here it must be float64\[4\]"):
         fixed(np.zeros(3))
     opt = fixed(np.zeros(4))
-    with pytest.raises(ValueError, match="H has shape"):
+    with pytest.raises(ValueError, match="H is float64"):
         opt.step(np.zeros(4), np.eye(3))
-    with pytest.raises(ValueError, match="g has shape"):
+    with pytest.raises(ValueError, match="g is float64"):
         opt.step(np.zeros(3), np.eye(4))
-    with pytest.raises(TypeError, match="H is float32"):
+    with pytest.raises(ValueError, match="H is float32"):
         opt.step(np.zeros(4), np.eye(4, dtype=np.float32))
-    with pytest.raises(ValueError, match=r"S is .*\(3, 3\)"):
+    with pytest.raises(ValueError, match=r"S is float64\[3, 3\]"):
         opt.S = np.eye(3)
 
 

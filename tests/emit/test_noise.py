@@ -351,15 +351,15 @@ def broken(generator: str, old: str, new: str) -> ModuleType:
 
 FAULTS = {
     "angle of the radius's word": (
-        "threefry", "c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))",
-        "c, s = _turn_single(v)", "pair"),
+        "threefry", "_pair_single(v, (angles & upper) | (v & lower))", "_pair_single(v, v)",
+        "pair"),
     "no lower half of an angle": (
-        "threefry", "c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))",
-        "c, s = _turn_single(np.uint32(angles & np.uint32(0xFE000000)))", "angle"),
+        "threefry", "_pair_single(v, (angles & upper) | (v & lower))",
+        "_pair_single(v, angles & np.uint32(0xFE000000))", "angle"),
     "stream left out": ("threefry", "word(stream + ((", "word(0 * stream + ((", "stream"),
     "radius of too few words": (
-        "threefry", "odd = np.uint32(w | np.uint32(1))",
-        "odd = np.uint32((w & np.uint32(0xF8000000)) | np.uint32(1))", "radius"),
+        "threefry", "odd, angle = word(w | word(1)),",
+        "odd, angle = word((w & word(0xF8000000)) | word(1)),", "radius"),
     "key not mixed in": ("hash", "_scrambled(np.uint64(key))", "_scrambled(np.uint64(0))", "key"),
     "counter not hashed": ("hash", "p, q = _permuted(n, a, b), _permuted(n, c, d)",
                            "p, q = word(n * a), word(n + b)", ""),

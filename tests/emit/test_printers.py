@@ -172,10 +172,10 @@ def test_ranges(domain: str, inside: list[float], outside: list[float]) -> None:
     known = interval(domain)
     assert known is not None
     for v in inside:
-        assert _fitting("v", v, 0.0, known) == v
+        assert _fitting("v", v, 0.0, {"v": known}) == v
     for v in outside:
         with pytest.raises(ValueError, match="is outside"):
-            _fitting("v", v, 0.0, known)
+            _fitting("v", v, 0.0, {"v": known})
     assert interval("SPD") is None
 
 

@@ -36,7 +36,7 @@ def test_special_functions(name: str, dtype: Any) -> None:
 
 def test_views_are_of_the_arrays_themselves() -> None:
     params = [np.ones((2, 3)), np.ones(4, np.float32)]
-    views = arrays._views("params", params)
+    views = arrays._views("params", params, params)
     views[0][:] = 2
     assert (params[0] == 2).all() and [x.shape for x in views] == [(6,), (4,)]
     shaped = arrays._shaped([x + 1 for x in views], params)
@@ -52,9 +52,8 @@ def test_views_are_of_the_arrays_themselves() -> None:
     [
         ([np.ones(3)], ValueError, "g: 1 arrays for 2"),
         ([np.ones((2, 3)), [1.0]], TypeError, r"g\[1\] is a list"),
-        ([np.ones((2, 3)), np.ones(4)], TypeError, r"g\[1\] is float64, but .* float32"),
-        ([np.ones((3, 2)).T, np.ones(4, np.float32)], ValueError, r"g\[0\] is not contiguous"),
-        ([np.ones(6), np.ones(4, np.float32)], ValueError, r"g\[0\] has shape \(6,\)"),
+        ([np.ones((2, 3)), np.ones(4)], ValueError, r"g\[1\] is float64.*must be float32\[4\]"),
+        ([np.ones(6), np.ones(4, np.float32)], ValueError, r"g\[0\] is float64\[6\]; .*\[2, 3\]"),
     ],
 )
 def test_views_refuse(given: Any, error: type[Exception], message: str) -> None:
@@ -62,14 +61,10 @@ def test_views_refuse(given: Any, error: type[Exception], message: str) -> None:
         arrays._views("g", given, [np.ones((2, 3)), np.ones(4, np.float32)])
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays_that_do_not_begin_alike(dtype: Any) -> None:
-    like = np.ones(1_000_003, dtype)
-    made = [arrays._apart(like, place, value) for place, value in ((1, 0.0), (2, 3.0))]
-    assert all(x.dtype == dtype and x.shape == like.shape for x in made)
-    assert not made[0].any() and (made[1] == 3).all()
-    places = {x.ctypes.data % 4096 for x in made}
-    assert len(places) == 2 and all(x % dtype().itemsize == 0 for x in places)
+def test_inputs_may_lie_in_any_order() -> None:
+    given = np.arange(6.0).reshape(3, 2).T
+    (flat,) = arrays._views("g", given, np.ones((2, 3)))
+    assert flat.flags.c_contiguous and np.array_equal(flat, [0, 2, 4, 1, 3, 5])
 
 
 def test_what_was_saved_is_copied_or_refused() -> None:
@@ -80,7 +75,7 @@ def test_what_was_saved_is_copied_or_refused() -> None:
     assert found["b"] == 5 and np.array_equal(found["a"][0], saved["a"][0])
     assert not np.shares_memory(found["a"][0], saved["a"][0])
     for wrong in ([np.zeros(4)], [np.zeros(3, np.float32)], [], [-np.ones(3)]):
-        with pytest.raises(ValueError, match=r"^a lacks|^a\[0\] (is|= .* outside)"):
+        with pytest.raises(ValueError, match=r"^a = .* is no list|^a\[0\] (is|= .* outside)"):
             kept._fitting("the saved state", {"a": wrong, "b": 5}, current, domains)
     for number in (-1, 0.5, np.nan, True, "x"):
         with pytest.raises((ValueError, TypeError), match="b = "):
@@ -89,12 +84,13 @@ def test_what_was_saved_is_copied_or_refused() -> None:
 
 def test_vectors_of_several_arrays() -> None:
     params: Any = [np.ones((2, 2)), np.zeros(3)]
-    vector = arrays._vector("params", params)
+    vector = arrays._vector("params", params, params)
     arrays._scattered(vector + 1, params)
-    assert np.array_equal(arrays._vector("params", params), [2, 2, 2, 2, 1, 1, 1])
+    assert np.array_equal(arrays._vector("params", params, params), [2, 2, 2, 2, 1, 1, 1])
     assert [x.shape for x in arrays._split(vector, params)] == [(2, 2), (3,)]
+    mixed = [np.ones(1), np.ones(1, np.float32)]
     with pytest.raises(TypeError, match="mixes dtypes"):
-        arrays._vector("params", [np.ones(1), np.ones(1, np.float32)])
+        arrays._vector("params", mixed, mixed)
     with pytest.raises(ValueError, match="no vector"):
         arrays._check_vectors([np.ones((2, 2))], None, False)
     with pytest.raises(ValueError, match="2 components"):

@@ -20,7 +20,10 @@ class Matrix:
     name: str = "matrix"
     one: str = "matrix"
     kind: str = "Array"
-    gather: str = "_parameter"
+
+    def gathered(self) -> c.Expression:
+        """What the caller holds as one array."""
+        return c.call("_parameter", c.Literal("params"), PARAMS)
 
     def kept(self, given: c.Expression) -> c.Expression:
         """What the object keeps of the constructor's argument."""
@@ -42,7 +45,9 @@ class Vectors(Matrix):
     name: str = "arrays"
     one: str = "vector"
     kind: str = ARRAYS
-    gather: str = "_vector"
+
+    def gathered(self) -> c.Expression:
+        return c.call("_vector", c.Literal("params"), PARAMS, PARAMS)
 
     def kept(self, given: c.Expression) -> c.Expression:
         return c.call("_held", c.Literal("params"), given)

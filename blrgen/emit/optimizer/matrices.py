@@ -16,7 +16,7 @@ from blrgen.emit.optimizer import matrix_ends, matrix_posterior, matrix_start, p
 from blrgen.emit.optimizer.base import Base, Given, Lines
 from blrgen.emit.optimizer.guard import HALVINGS
 from blrgen.emit.optimizer.held import Matrix, held
-from blrgen.emit.optimizer.parts import COUNT, PARAMS, PENDING, SELF, SUMS, me, numpy
+from blrgen.emit.optimizer.parts import COUNT, PARAMS, PENDING, SUMS, me, numpy
 from blrgen.emit.optimizer.probing import DRAWN, drawing_method, law_numbers, law_of, pending
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
@@ -92,7 +92,7 @@ class MatrixWriter(Base):
 
     def gathering(self) -> c.Method:
         """The caller's arrays as one array."""
-        value = c.call(self.held.gather, c.Literal("params"), c.call("_mine", SELF))
+        value = self.held.gathered()
         said = f"The parameters as one {self.held.one}."
         return c.Method(self.main, (), "Array", said, (c.Return(value),), "property")
 

@@ -128,39 +128,39 @@ def domains(program: Program) -> c.Table:
     return c.Table(tuple(rows), filled=True)
 
 
-def kept(plan: Plan) -> c.Table:
-    """What is saved beside hyperparameters and t, the parameters first, with its domain."""
-    main = plan.parameter.name
-    ordered = sorted(plan.states, key=lambda v: (v.name != main, v.type == SCALAR))
-    found = {v.name: state_domain(v) for v in ordered}
-    found |= {"_pending": ANY} if plan.carried else {}
-    found |= {"_sums": ANY, "_draws": "[0, inf)"} if plan.sums else {}
-    return c.Table(tuple((c.Literal(k), c.Literal(v)) for k, v in found.items()), filled=True)
-
-
 def resuming(plan: Plan) -> Kept:
     """How the state is saved, taken back, set from outside and told."""
     name, known = c.Name("name"), c.Name("HYPERPARAMETERS")
-    bare = plan.carried or plan.sums
-    key = method_of(name, "lstrip", c.Literal("_")) if bare else name
-    copied = c.call(c.Use("deepcopy"), c.call("getattr", SELF, name))
-    tables = [
-        c.Set((c.Name(said),), c.Each(copied, (name,), c.Name(held), k))
-        for said, held, k in (("hyperparameters", known.name, name), ("kept", "KEPT", key))
-    ]
-    whole = c.Table((
-        (c.Literal("t"), me("t")),
-        (c.Literal("hyperparameters"), c.Name("hyperparameters")),
-    ), rest=c.Name("kept"))  # fmt: skip
+    main = plan.parameter.name
+    ordered = sorted(plan.states, key=lambda v: (v.name != main, v.type == SCALAR))
+    saved = {v.name: PARAMS if v.name == main else me(v.name) for v in ordered}
+    saved |= {"pending": PENDING} if plan.carried else {}
+    saved |= {"sums": SUMS, "draws": COUNT} if plan.sums else {}
+    own, kept = c.Name("hyperparameters"), c.Name("kept")
+    numbers = c.Each(c.call("getattr", SELF, name), (name,), known, name)
+    states = c.Table(tuple((c.Literal(k), x) for k, x in saved.items()), filled=True)
+    whole = c.Table(((c.Literal("t"), me("t")), (c.Literal(own.name), own)), rest=kept)
     left: dict[str, c.Expression] = {}
     if plan.carried:
         left["pending"] = _shaped_like(plan, plan.carried, plan.carried)
     if plan.sums:
         left["sums"] = _shaped_like(plan, plan.sums, plan.means)
+    ends = {v.name: state_domain(v) for v in ordered}
+    ends = {k: end for k, end in ends.items() if end != ANY}
+    table = c.Table(tuple((c.Literal(k), c.Literal(end)) for k, end in ends.items()))
+    domains = c.Sign("|", table, known) if ends else known
+    beginning: list[c.Statement] = []
+    more: list[c.Expression] = []
+    if left:
+        pairs = tuple((c.Literal(k), x) for k, x in left.items())
+        beginning = [c.Set((c.Name("left"),), c.Table(pairs, filled=True))]
+        more = [c.Sign("**", c.Name("left"))]
+    load = c.call("_load", SELF, c.Name("saved"), c.Literal(main), domains, *more)
     beside = "; save rng.bit_generator.state beside it" if plan.noises else ""
-    load = c.call("_load", SELF, c.Name("saved"), known, c.Name("KEPT"), **left)
-    told = of_object("_told", known)
-    return Kept(whole, load, put_by("_set", known), told, tuple(tables), beside)
+    return Kept(
+        c.call(c.Use("deepcopy"), whole), load, put_by("_set", known), of_object("_told", known),
+        (c.Set((own,), numbers), c.Set((kept,), states)), tuple(beginning), beside,
+    )  # fmt: skip
 
 
 def _shaped_like(plan: Plan, names: Sequence[str], of: Sequence[str]) -> c.Table:
@@ -198,10 +198,7 @@ def described(derivation: Derivation, program: Program, apart: bool = False) -> 
     others = [v.name for v in program.of("state") if v.name != main.name]
     if apart and "precision" not in dict(derivation.candidate) and others:
         params += f" and the other parameters, {sentence_list(others)},"
-    params += (
-        " are plain attributes and may be changed between steps. The module's docstring has "
-        "the equations."
-    )
+    params += " are plain attributes and may be changed between steps."
     use = "\n".join(f"    {x}" for x in usage(class_name(derivation), program))
     return f"{heading(derivation)}.\n\n{textwrap.fill(params, WIDTH - 4)}\n\n{use}"
 

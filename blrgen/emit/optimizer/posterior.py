@@ -133,8 +133,7 @@ def _gaussian_sample(w: Writer) -> c.Method:
     names: dict[str, c.Expression] = {"mean": MEAN, "deviation": DEVIATION}
     if any(x.law == "normal" for j in w.ways.joined() for x in j.noise):
         size, stream = c.Attribute(MEAN, "size"), c.Name("stream")
-        stretch = c.call("_stretch", size)
-        fill = c.call("_standard_normal_threads", noise, KEY, stream, stretch)
+        fill = c.call("_standard_normal", noise, KEY, stream, c.Literal(0))
         names["noise"] = method_of(noise, "reshape", c.Attribute(MEAN, "shape"))
         body = (
             c.Set((noise,), numpy("empty", size, c.Attribute(MEAN, "dtype"))),
@@ -176,10 +175,8 @@ def _two_points(w: Writer, mean: n.Node, low: n.Const, high: n.Const) -> list[c.
     if w.ways.joined():
         stream, kept = c.Name("stream"), c.Name("value")
         given = c.Name("share")
-        size = c.Attribute(given, "size")
-        levels = c.call("_stretch", size)
         floats = tuple(c.Literal(float(x.value)) for x in (low, high))
-        fill = c.call("_signs_threads", kept, given, *floats, KEY, stream, levels)
+        fill = c.call("_signs", kept, given, *floats, KEY, stream, c.Literal(0))
         inner = (
             c.Set((given,), numpy("ravel", of_mean(share))),
             c.Set((kept,), numpy("empty_like", given)),

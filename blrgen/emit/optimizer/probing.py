@@ -117,29 +117,23 @@ def fused(w: Writer) -> Rows:
     """The step; with a generator the next draw in the same pass."""
     made, given = w.ways.kernels(), w.given()
     k, both = made["single"], next(j for j in w.ways.joined() if j.kernel == made["again"])
-    assert w.plan.again is not None
-    programs = [part.program for part in made["again"].parts] or [w.plan.again]
-    one = w.scalars(w.plan.single)
-    other = list(dict.fromkeys(row for p in programs for row in w.scalars(p)))
+    assert w.plan.draw is not None
+    one, more = w.scalars(w.plan.single), w.scalars(w.plan.draw)
     count, every = len(k.scalars), both.kernel.scalars
-    first = count > 2 and every[:count] == k.scalars and set(one) <= set(other)
     shared, handed = w.numbered(k.scalars)
-    lines, anew = w.numbered(every)
-    if first:
-        more = [w.number(x) for x in every[count:]]
-        lines, anew = [], (c.Sign("*", c.Name("numbers")), *more)
+    noisy, drawing = c.Name("of_draw"), tuple(w.number(x) for x in every[count:])
     serial, threaded = c.Name(k.name), c.Name(f"{k.name}_threads")
     step = handing("_run", (serial, threaded), w.rows(k.arrays, given), handed)
+    again = [r for r in more if r not in one]
+    if len(drawing) > 1:
+        again.append(c.Set((noisy,), c.Row(drawing)))
+        drawing = (c.Sign("*", noisy),)
     return [
-        *(r for r in one if r in other),
-        *(shared if first else []),
+        *one, *shared,
         c.When(
             c.Sign("is", NOTHING, c.Name("rng")),
-            (
-                *(r for r in one if r not in other), *([] if first else shared), *step,
-                c.Set((PENDING,), c.Table(())),
-            ),
-            (*(r for r in other if r not in one), *lines, *_anew(w, both, given, anew)),
+            (*step, c.Set((PENDING,), c.Table(()))),
+            (*again, *_anew(w, both, given, [*handed, *drawing])),
         ),
     ]  # fmt: skip
 

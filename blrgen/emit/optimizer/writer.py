@@ -105,20 +105,19 @@ class Writer(Base):
             return c.Set(
                 (me(v.name),), c.Each(c.Word("copy", (x,)), (x,), c.call("_views", *given))
             )
-        place = c.Literal([x.name for x in self.plan.arrays].index(v.name))
-        value = self._first_array(v, main, place, own)
+        value = self._first_array(v, main, own)
         return c.Set((me(v.name),), c.Each(value, (main,), me(self.main)))
 
     def _first_array(
-        self, v: Variable, main: c.Name, place: c.Literal, own: tuple[tuple[str, c.Expression], ...]
+        self, v: Variable, main: c.Name, own: tuple[tuple[str, c.Expression], ...]
     ) -> c.Expression:
         """The first value of a state beside one array of parameters."""
         start = v.init if v.init is not None else n.ZERO
         if start == n.ZERO:
-            return c.Word("zeros", (main, place))
+            return c.Word("zeros", (main,))
         read = n.names(start)
         if all(self.program.scope[x] == SCALAR for x in read):
-            return c.Word("filled", (main, place, c.Formula(start, own)))
+            return c.Word("filled", (main, c.Formula(start, own)))
         if n.is_name(start, main.name):
             return c.Word("copy", (main,))
         if set(read) <= {main.name, *(k for k, _ in own)}:
@@ -126,7 +125,7 @@ class Writer(Base):
             return c.Word("as_array", (made, main))
         others = {s.name: s for s in self.program.of("state") if s.name not in (v.name, main.name)}
         if isinstance(start, n.Ref) and start.name in others:  # it starts where that one does
-            return self._first_array(others[start.name], main, place, own)
+            return self._first_array(others[start.name], main, own)
         raise InternalError(f"the first value of {v.name} depends on another state")
 
     # -- the lines of methods ------------------------------------------------------------

@@ -18,7 +18,8 @@ SELF, SAVED = c.Name("self"), c.Name("saved")
 class Kept:
     """How an object is saved, resumed, set from outside and told: the last line of each.
 
-    `first` stands before what is saved; `beside` is what has to be saved by the caller.
+    `first` stands before what is saved, `beginning` before resuming; `beside` is what has to be
+    saved by the caller.
     """
 
     saved: c.Expression
@@ -26,6 +27,7 @@ class Kept:
     put: c.Expression
     told: c.Expression
     first: tuple[c.Statement, ...] = ()
+    beginning: tuple[c.Statement, ...] = ()
     beside: str = ""
 
     def methods(self) -> tuple[c.Method, ...]:
@@ -37,7 +39,7 @@ class Kept:
                      (*self.first, c.Return(self.saved))),
             c.Method("load_state_dict", (c.Argument("saved", "Mapping[str, Any]"),), "None",
                      "Resume from what `state_dict` returned: from all of it, or not at all.",
-                     (c.Do(self.resumed),)),
+                     (*self.beginning, c.Do(self.resumed))),
             c.Method("__setattr__", value, "None", "", (c.Do(self.put),)),
             c.Method("__repr__", (), "str", "", (c.Return(self.told),)),
         )  # fmt: skip

@@ -47,21 +47,7 @@ def looped(k: Kernel) -> t.Function:
 
 def compiled(k: Kernel) -> tuple[t.Function, ...]:
     """All functions of a kernel: one that is too long for a loop is several, block by block."""
-    if k.parts:
-        return (_in_turn(k),)
     return in_pieces(k, looped) if is_in_pieces(k) else (looped(k),)
-
-
-def _in_turn(k: Kernel) -> t.Function:
-    """The parts one after the other."""
-    calls = []
-    for p in k.parts:
-        numbers = [t.Apply("", tuple(map(t.name, p.scalars)))] if p.scalars else []
-        calls.append(t.Invoke(p.name, (*map(t.name, p.arrays), *numbers), False))
-    return t.Function(
-        k.name, k.arrays, (), (), tuple(calls), k.summary,
-        numbers=k.scalars, ordered=True, inlined=k.by_block and not is_in_pieces(k),
-    )  # fmt: skip
 
 
 def arrayed(k: Kernel) -> t.Function:

@@ -14,9 +14,9 @@ def _listed(params: Any) -> list[Any]:
     return params if params and isinstance(params[0], list) else [params]
 
 
-def _views(name: str, given: Any, params: Any = None, finite: bool = False) -> list[Any]:
+def _views(name: str, given: Any, params: Any, finite: bool = False) -> list[Any]:
     """Return lists of numbers; refuse what does not fit."""
-    found, like = _listed(given), _listed(given if params is None else params)
+    found, like = _listed(given), _listed(params)
     if [len(x) for x in found] != [len(x) for x in like]:
         raise ValueError(f"{name} is not as long as its parameters")
     if finite and not all(math.isfinite(y) for x in found for y in x):
@@ -26,7 +26,7 @@ def _views(name: str, given: Any, params: Any = None, finite: bool = False) -> l
 
 def _held(name: str, params: Any) -> Any:
     """Return the lists to update."""
-    return params if _views(name, params) else []
+    return params if _views(name, params, params) else []
 
 
 def _shaped(flat: list[Any], params: Any) -> Any:
@@ -92,17 +92,16 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     vars(opt)[name] = value
 
 
-def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, str], **left: Any) -> None:
+def _load(opt: Any, saved: Any, first: str, domains: Mapping[str, str], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     if saved.keys() != opt.state_dict().keys():
         raise ValueError("the saved state is of another rule")
     trial, found = copy(opt), deepcopy(dict(saved))
-    first = next(iter(kept))
     values = found.pop(first)
     for name, x in found.pop("hyperparameters").items():
         setattr(trial, name, x)
     for name, x in found.items():
-        vars(trial)[f"_{name}" if f"_{name}" in kept else name] = x
+        vars(trial)[f"_{name}" if f"_{name}" in vars(trial) else name] = x
     held = _listed(opt.params)
     for own, new in zip(held, _views(first, values, held), strict=True):
         own[:] = new

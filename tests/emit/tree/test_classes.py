@@ -27,7 +27,7 @@ def test_words_and_formulas_are_what_a_target_says() -> None:
         "x = m.copy()", "x = self.rho * m", "x = np.sqrt(self.rho * m)",
     ]  # fmt: skip
     assert {*c.used(NUMPY.spelling.of(whole))} == {"np"}
-    assert {*c.used(NUMPY.spelling.of(c.Word("flat", (c.Name("self"),))))} == {"_listed", "_mine"}
+    assert {*c.used(NUMPY.spelling.of(c.Word("flat", (c.Name("self"),))))} == {"_listed"}
 
 
 def test_what_no_target_has_spelled_is_not_laid_out() -> None:

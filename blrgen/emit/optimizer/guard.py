@@ -113,7 +113,8 @@ def _saved(w: Writer) -> list[c.Method]:
     """_check_state, where what was saved has an end that a hyperparameter moves; or nothing."""
     ends = {v.name: moving_end(v) for v in w.plan.states}
     looks = tuple(
-        c.Do(c.call("_fitting", c.Literal(x), me(x), me(x), c.Words(f"[{{-self.{end}}}, inf)")))
+        c.Do(c.call("_fitting", c.Literal(x), me(x), me(x),
+                    c.Table(((c.Literal(x), c.Words(f"[{{-self.{end}}}, inf)")),))))
         for x, end in ends.items() if end
     )  # fmt: skip
     said = "Refuse what is kept outside its domain."

@@ -155,7 +155,7 @@ class IVON:
 
     def _check_state(self) -> None:
         """Refuse what is kept outside its domain."""
-        _fitting("h", self.h, self.h, f"[{-self.delta}, inf)")
+        _fitting("h", self.h, self.h, {"h": f"[{-self.delta}, inf)"})
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""

@@ -96,7 +96,7 @@ class OGNBatch:
 
     def _check_state(self) -> None:
         """Refuse what is kept outside its domain."""
-        _fitting("s", self.s, self.s, f"[{-self.delta}, inf)")
+        _fitting("s", self.s, self.s, {"s": f"[{-self.delta}, inf)"})
 
     def step(self, g: Arrays, h: Arrays) -> None:
         """Update the parameters in place from g and h, at m."""

@@ -105,7 +105,7 @@ class VOGNBatch:
 
     def _check_state(self) -> None:
         """Refuse what is kept outside its domain."""
-        _fitting("s", self.s, self.s, f"[{-self.delta}, inf)")
+        _fitting("s", self.s, self.s, {"s": f"[{-self.delta}, inf)"})
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""

@@ -356,25 +356,11 @@ def _lapack(name: str, like: Array) -> Any:
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _equals_transpose(matrix: Array) -> bool:
-    """Whether every entry equals its mirror image, read in squares of four by four."""
-    d = len(matrix)
-    whole = d - d % 4
-    for i in range(0, whole, 4):
-        a, b, c, e = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
-        for j in range(0, i + 4, 4):
-            p, q, r, s = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
-            differ = (a[j] != p[i]) | (a[j + 1] != q[i]) | (a[j + 2] != r[i]) | (a[j + 3] != s[i])
-            k = i + 1
-            differ |= (b[j] != p[k]) | (b[j + 1] != q[k]) | (b[j + 2] != r[k]) | (b[j + 3] != s[k])
-            k = i + 2
-            differ |= (c[j] != p[k]) | (c[j + 1] != q[k]) | (c[j + 2] != r[k]) | (c[j + 3] != s[k])
-            k = i + 3
-            differ |= (e[j] != p[k]) | (e[j + 1] != q[k]) | (e[j + 2] != r[k]) | (e[j + 3] != s[k])
-            if differ:
-                return False
-    for i in range(whole, d):
+    """Whether every entry equals its mirror image."""
+    for i in range(len(matrix)):
+        row, column = matrix[i], matrix[:, i]
         for j in range(i):
-            if matrix[i, j] != matrix[j, i]:
+            if row[j] != column[j]:
                 return False
     return True
 

@@ -119,10 +119,8 @@ class Adam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
-        numbers = (
-            self.beta1, self.beta2, one_minus_beta1, one_minus_beta2, scaled_alpha,
-            c_times_sqrt_beta2_correction,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, one_minus_beta1, one_minus_beta2, scaled_alpha,
+                   c_times_sqrt_beta2_correction)  # fmt: skip
         _run(_step, _step_threads, (self.m, self.u, self.s, g), *numbers)
         self.t += 1
 

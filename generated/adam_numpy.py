@@ -114,10 +114,8 @@ class Adam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
-        numbers = (
-            self.beta1, self.beta2, one_minus_beta1, one_minus_beta2, scaled_alpha,
-            c_times_sqrt_beta2_correction,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, one_minus_beta1, one_minus_beta2, scaled_alpha,
+                   c_times_sqrt_beta2_correction)  # fmt: skip
         for arrays in zip(self.m, self.u, self.s, g, strict=True):
             _step(*arrays, *_typed(arrays[0], *numbers))
         self.t += 1

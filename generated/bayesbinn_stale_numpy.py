@@ -33,7 +33,7 @@ Hyperparameters:
 See the published BayesBiNN code.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -285,8 +285,7 @@ def _told(opt: Any, numbers: Mapping[str, str]) -> str:
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 
@@ -308,16 +307,10 @@ def _logistics(
 
 
 def _noise(
-    name: str,
-    given: Arrays | None,
-    rng: np.random.Generator | None,
-    params: Arrays,
-    distribution: Callable[..., Array],
-    finite: bool = False,
-    *numbers: float,
+    name: str, given: Any, rng: Any, params: Arrays, law: Any, finite: bool, *numbers: float
 ) -> list[Array]:
     """Return a copy of the noise that was given, or draw it."""
     if given is not None:
         return [array.copy() for array in _views(name, given, params, finite)]
     rng = _generator(rng, f"{name}=")
-    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]
+    return [law(rng, array.reshape(-1), *numbers) for array in _listed(params)]

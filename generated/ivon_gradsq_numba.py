@@ -79,10 +79,8 @@ Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-HYPERPARAMETERS = {
-    "alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)", "N": "(0, inf)",
-    "c": "(0, inf]", "h0": "(0, inf)",
-}  # fmt: skip
+HYPERPARAMETERS = {"alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)",
+                   "N": "(0, inf)", "c": "(0, inf]", "h0": "(0, inf)"}  # fmt: skip
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
@@ -210,10 +208,9 @@ class IVONSquaredGradient:
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
-        numbers = (
-            self.beta1, self.beta2, self.delta, self.N, self.c, one_minus_beta1, one_minus_beta2,
-            one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, self.N, self.c, one_minus_beta1,
+                   one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
+                   beta1_correction)  # fmt: skip
         if rng is None:
             _run(_step, _step_threads, (self.m, self.u, self.h, g), *numbers)
             self._pending = {}
@@ -235,11 +232,9 @@ class IVONSquaredGradient:
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
-        numbers = (
-            self.beta1, self.beta2, self.delta, self.c, float(self._draws), one_minus_beta1,
-            one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
-            beta1_correction,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, self.c, float(self._draws), one_minus_beta1,
+                   one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
+                   beta1_correction)  # fmt: skip
         rows = [self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
         self._sums = {}
@@ -269,10 +264,8 @@ class IVONSquaredGradient:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "u": self.u, "h": self.h, "pending": self._pending,
-            "sums": self._sums, "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "u": self.u, "h": self.h, "pending": self._pending,
+                "sums": self._sums, "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -583,8 +576,7 @@ def _flushed(x: Any) -> Any:
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 

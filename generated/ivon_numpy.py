@@ -62,7 +62,7 @@ See Shen et al. (2024).
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -76,10 +76,8 @@ Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-HYPERPARAMETERS = {
-    "alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)", "N": "(0, inf)",
-    "c": "(0, inf]", "h0": "(0, inf)",
-}  # fmt: skip
+HYPERPARAMETERS = {"alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)",
+                   "N": "(0, inf)", "c": "(0, inf]", "h0": "(0, inf)"}  # fmt: skip
 
 
 def _draw(theta: Array, m: Array, h: Array, eps: Array, numbers: Numbers) -> None:
@@ -208,10 +206,9 @@ class IVON:
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
-        numbers = (
-            self.beta1, self.beta2, self.delta, self.N, self.c, one_minus_beta1, one_minus_beta2,
-            one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, self.N, self.c, one_minus_beta1,
+                   one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
+                   beta1_correction)  # fmt: skip
         for arrays in zip(self._pending["theta"], self.m, self.u, self.h, g, strict=True):
             _step(*arrays, *_typed(arrays[0], *numbers))
         self._pending = {}
@@ -228,11 +225,9 @@ class IVON:
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
-        numbers = (
-            self.beta1, self.beta2, self.delta, self.c, float(self._draws), one_minus_beta1,
-            one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
-            beta1_correction,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, self.c, float(self._draws), one_minus_beta1,
+                   one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
+                   beta1_correction)  # fmt: skip
         for arrays in zip(
             self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
         ):
@@ -260,10 +255,8 @@ class IVON:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "u": self.u, "h": self.h, "pending": self._pending,
-            "sums": self._sums, "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "u": self.u, "h": self.h, "pending": self._pending,
+                "sums": self._sums, "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -443,8 +436,7 @@ def _one_minus_power(x: float, t: int) -> float:
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 
@@ -454,16 +446,10 @@ def _normals(rng: np.random.Generator, like: Array) -> Array:
 
 
 def _noise(
-    name: str,
-    given: Arrays | None,
-    rng: np.random.Generator | None,
-    params: Arrays,
-    distribution: Callable[..., Array],
-    finite: bool = False,
-    *numbers: float,
+    name: str, given: Any, rng: Any, params: Arrays, law: Any, finite: bool, *numbers: float
 ) -> list[Array]:
     """Return a copy of the noise that was given, or draw it."""
     if given is not None:
         return [array.copy() for array in _views(name, given, params, finite)]
     rng = _generator(rng, f"{name}=")
-    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]
+    return [law(rng, array.reshape(-1), *numbers) for array in _listed(params)]

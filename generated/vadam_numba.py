@@ -72,9 +72,8 @@ Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-HYPERPARAMETERS = {
-    "alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)", "N": "(0, inf)",
-}  # fmt: skip
+HYPERPARAMETERS = {"alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)",
+                   "N": "(0, inf)"}  # fmt: skip
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
@@ -193,10 +192,8 @@ class Vadam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         scaled_delta = self.delta * math.sqrt(beta2_correction)
-        numbers = (
-            self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2, scaled_alpha,
-            scaled_delta,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2,
+                   scaled_alpha, scaled_delta)  # fmt: skip
         if rng is None:
             _run(_step, _step_threads, (self.m, self.u, self.s, g), *numbers)
             self._pending = {}
@@ -219,10 +216,8 @@ class Vadam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         scaled_delta = self.delta * math.sqrt(beta2_correction)
-        numbers = (
-            self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
-            one_minus_beta2, scaled_alpha, scaled_delta,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
+                   one_minus_beta2, scaled_alpha, scaled_delta)  # fmt: skip
         rows = [self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
         self._sums = {}
@@ -252,10 +247,8 @@ class Vadam:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "u": self.u, "s": self.s, "pending": self._pending,
-            "sums": self._sums, "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "u": self.u, "s": self.s, "pending": self._pending,
+                "sums": self._sums, "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -562,8 +555,7 @@ def _flushed(x: Any) -> Any:
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 

@@ -54,7 +54,7 @@ See Khan et al. (2018).
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -68,9 +68,8 @@ Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-HYPERPARAMETERS = {
-    "alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)", "N": "(0, inf)",
-}  # fmt: skip
+HYPERPARAMETERS = {"alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)",
+                   "N": "(0, inf)"}  # fmt: skip
 
 
 def _draw(theta: Array, m: Array, s: Array, eps: Array, numbers: Numbers) -> None:
@@ -181,10 +180,8 @@ class Vadam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         scaled_delta = self.delta * math.sqrt(beta2_correction)
-        numbers = (
-            self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2, scaled_alpha,
-            scaled_delta,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2,
+                   scaled_alpha, scaled_delta)  # fmt: skip
         for arrays in zip(self.m, self.u, self.s, g, strict=True):
             _step(*arrays, *_typed(arrays[0], *numbers))
         self._pending = {}
@@ -202,10 +199,8 @@ class Vadam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         scaled_delta = self.delta * math.sqrt(beta2_correction)
-        numbers = (
-            self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
-            one_minus_beta2, scaled_alpha, scaled_delta,
-        )  # fmt: skip
+        numbers = (self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
+                   one_minus_beta2, scaled_alpha, scaled_delta)  # fmt: skip
         for arrays in zip(
             self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
         ):
@@ -233,10 +228,8 @@ class Vadam:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "u": self.u, "s": self.s, "pending": self._pending,
-            "sums": self._sums, "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "u": self.u, "s": self.s, "pending": self._pending,
+                "sums": self._sums, "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -410,8 +403,7 @@ def _one_minus_power(x: float, t: int) -> float:
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 
@@ -421,16 +413,10 @@ def _normals(rng: np.random.Generator, like: Array) -> Array:
 
 
 def _noise(
-    name: str,
-    given: Arrays | None,
-    rng: np.random.Generator | None,
-    params: Arrays,
-    distribution: Callable[..., Array],
-    finite: bool = False,
-    *numbers: float,
+    name: str, given: Any, rng: Any, params: Arrays, law: Any, finite: bool, *numbers: float
 ) -> list[Array]:
     """Return a copy of the noise that was given, or draw it."""
     if given is not None:
         return [array.copy() for array in _views(name, given, params, finite)]
     rng = _generator(rng, f"{name}=")
-    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]
+    return [law(rng, array.reshape(-1), *numbers) for array in _listed(params)]

@@ -195,10 +195,8 @@ class VOGN:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "s": self.s, "pending": self._pending, "sums": self._sums,
-            "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "s": self.s, "pending": self._pending, "sums": self._sums,
+                "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -487,8 +485,7 @@ INLINED = CALLED | {"forceinline": True}
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 

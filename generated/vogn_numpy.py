@@ -32,7 +32,7 @@ Hyperparameters:
 See Khan et al. (2018).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -177,10 +177,8 @@ class VOGN:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "s": self.s, "pending": self._pending, "sums": self._sums,
-            "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "s": self.s, "pending": self._pending, "sums": self._sums,
+                "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -344,8 +342,7 @@ def _deviation(precision: Array) -> Array:
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 
@@ -355,16 +352,10 @@ def _normals(rng: np.random.Generator, like: Array) -> Array:
 
 
 def _noise(
-    name: str,
-    given: Arrays | None,
-    rng: np.random.Generator | None,
-    params: Arrays,
-    distribution: Callable[..., Array],
-    finite: bool = False,
-    *numbers: float,
+    name: str, given: Any, rng: Any, params: Arrays, law: Any, finite: bool, *numbers: float
 ) -> list[Array]:
     """Return a copy of the noise that was given, or draw it."""
     if given is not None:
         return [array.copy() for array in _views(name, given, params, finite)]
     rng = _generator(rng, f"{name}=")
-    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]
+    return [law(rng, array.reshape(-1), *numbers) for array in _listed(params)]

@@ -190,10 +190,8 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
         alpha_times_delta = self.alpha * self.delta
-        numbers = (
-            self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta,
-            alpha_times_delta,
-        )  # fmt: skip
+        numbers = (self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta,
+                   alpha_times_delta)  # fmt: skip
         rows = [self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
         self._sums = {}
@@ -223,10 +221,8 @@ class Vprop:
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {
-            "m": self.params, "s": self.s, "pending": self._pending, "sums": self._sums,
-            "draws": self._draws,
-        }  # fmt: skip
+        kept = {"m": self.params, "s": self.s, "pending": self._pending, "sums": self._sums,
+                "draws": self._draws}  # fmt: skip
         return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -515,8 +511,7 @@ INLINED = CALLED | {"forceinline": True}
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
-        hint = f", or {other} with the noise itself" if other else ""
-        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+        raise TypeError("pass rng=np.random.default_rng(seed)" + f", or {other}" * bool(other))
     return rng
 
 

@@ -114,14 +114,14 @@ def test_numbers_that_are_refused() -> None:
 
 def test_noise_is_the_generators_or_what_is_given() -> None:
     params = np.ones((2, 2))
-    given = randoms._noise("eps", params, None, params, randoms._normals)
+    given = randoms._noise("eps", params, None, params, randoms._normals, False)
     assert np.array_equal(given[0], np.ones(4)) and not np.shares_memory(given[0], params)
     (drawn,) = randoms._noise(
         "eps", None, np.random.default_rng(0), params, randoms._uniforms, True, -1, 2
     )
     assert drawn.shape == (4,) and (np.abs(drawn) < 1).all()
     with pytest.raises(TypeError, match="or eps="):
-        randoms._noise("eps", None, None, params, randoms._logistics)
+        randoms._noise("eps", None, None, params, randoms._logistics, False)
 
 
 @pytest.mark.parametrize("module", [linear, lapack])

@@ -125,8 +125,10 @@ def laid(e: c.Expression, prefix: str, suffix: str, indent: int) -> list[str]:
     if not items:
         return [line]
     if isinstance(e, c.Row | c.Table) and e.filled:
-        words = filled((f"{p}{flat(x)}," for p, x in items), indent + 4)
-        return [f"{prefix}{head}", *words, f"{' ' * indent}{close}{suffix}  # fmt: skip"]
+        words = [f"{p}{flat(x)}," for p, x in items]
+        words[-1] = f"{words[-1][:-1]}{close}{suffix}  # fmt: skip"
+        rows = filled(words, len(prefix) + len(head))
+        return [prefix + head + rows[0].lstrip(), *rows[1:]]
     if len(items) == 1 and isinstance(items[0][1], c.Words):
         return [f"{prefix}{head}", *said(items[0][1], indent + 4), f"{' ' * indent}{close}{suffix}"]
     together = ", ".join(p + flat(x) for p, x in items)

@@ -40,7 +40,7 @@ from os import getpid
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import get_num_threads, njit, prange, types
+from numba import config, get_num_threads, njit, prange, types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
@@ -135,13 +135,11 @@ class BayesBiNNStaleMean:
         lam0_times_rho = self.lam0 * self.rho
         rho_over_tau = self.rho / self.tau
         numbers = one_minus_rho, lam0_times_rho, rho_over_tau
+        rows = [self._pending["theta"], self.lam, self.lam_prev, g]
         if rng is None:
-            _run(
-                _step, _step_threads, (self._pending["theta"], self.lam, self.lam_prev, g), *numbers
-            )
+            _run(_step, _step_threads, rows, *numbers)
             self._pending = {}
         else:
-            rows = [self._pending["theta"], self.lam, self.lam_prev, g]
             _run_anew(_both_anew, _both_anew_threads, rng, rows, *numbers, self.tau)
         self.t += 1
         if rng is None:
@@ -382,7 +380,7 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
 
 def _stretch(size: int) -> int:
     """Return how many elements a thread takes; 0: one takes all, as in a process forked off."""
-    few = size < THREADED or getpid() != PROCESS
+    few = size < THREADED or config.NUMBA_NUM_THREADS == 1 or getpid() != PROCESS
     threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
 

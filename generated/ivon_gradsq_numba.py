@@ -68,7 +68,7 @@ from os import getpid
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import get_num_threads, njit, prange, types
+from numba import config, get_num_threads, njit, prange, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
@@ -525,7 +525,7 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
 
 def _stretch(size: int) -> int:
     """Return how many elements a thread takes; 0: one takes all, as in a process forked off."""
-    few = size < THREADED or getpid() != PROCESS
+    few = size < THREADED or config.NUMBA_NUM_THREADS == 1 or getpid() != PROCESS
     threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
 

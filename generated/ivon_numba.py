@@ -69,7 +69,7 @@ from os import getpid
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import get_num_threads, njit, prange, types
+from numba import config, get_num_threads, njit, prange, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
@@ -215,15 +215,13 @@ class IVON:
         numbers = (self.beta1, self.beta2, self.delta, self.N, self.c, one_minus_beta1,
                    one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
                    beta1_correction)  # fmt: skip
+        rows = [self._pending["theta"], self.m, self.u, self.h, g]
         if rng is None:
-            _run(
-                _step, _step_threads, (self._pending["theta"], self.m, self.u, self.h, g), *numbers
-            )
+            _run(_step, _step_threads, rows, *numbers)
             self._pending = {}
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
             of_draw = self.delta, one_over_sqrt_N
-            rows = [self._pending["theta"], self.m, self.u, self.h, g]
             _run_anew(_both_anew, _both_anew_threads, rng, rows, *numbers, *of_draw)
 
     def _step_averaged(self) -> None:
@@ -533,7 +531,7 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
 
 def _stretch(size: int) -> int:
     """Return how many elements a thread takes; 0: one takes all, as in a process forked off."""
-    few = size < THREADED or getpid() != PROCESS
+    few = size < THREADED or config.NUMBA_NUM_THREADS == 1 or getpid() != PROCESS
     threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
 

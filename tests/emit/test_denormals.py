@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,7 @@ def test_threads_and_steps_that_draw_again_do_the_same(monkeypatch: pytest.Monke
         with monkeypatch.context() as patch:
             patch.setattr(module("ivon"), "THREADED", 1)
             patch.setattr(module("ivon"), "get_num_threads", lambda t=threads: t)
+            patch.setattr(module("ivon"), "config", SimpleNamespace(NUMBA_NUM_THREADS=3))
             assert np.array_equal(after(False), wanted)
             assert np.array_equal(after(True), wanted)
 

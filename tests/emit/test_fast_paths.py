@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numba
@@ -54,6 +55,7 @@ def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> N
         with monkeypatch.context() as patch:
             patch.setattr(emitted("adam"), "THREADED", 1)
             patch.setattr(emitted("adam"), "get_num_threads", lambda t=threads: t)
+            patch.setattr(emitted("adam"), "config", SimpleNamespace(NUMBA_NUM_THREADS=3))
             opt = stepped("adam", params := numbers(size, 0), lambda k: numbers(size, k + 1))
         assert np.array_equal(params, start)
         assert all(np.array_equal(getattr(opt, x)[0], getattr(plain, x)[0]) for x in ("u", "s"))
@@ -85,6 +87,7 @@ def test_few_large_arrays(
         _, wanted = run()
     monkeypatch.setattr(emitted(name), "THREADED", 2_000)
     monkeypatch.setattr(emitted(name), "get_num_threads", lambda: threads)
+    monkeypatch.setattr(emitted(name), "config", SimpleNamespace(NUMBA_NUM_THREADS=3))
     own, threaded = emitted(name), []
 
     def counted(f: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,7 @@ def test_factors_and_solutions(module: Any, d: int) -> None:
 
 def test_large_arrays_are_taken_in_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "get_num_threads", lambda: 3)
+    monkeypatch.setattr(threads, "config", SimpleNamespace(NUMBA_NUM_THREADS=3))
     assert threads._stretch(threads.THREADED - 1) == 0
     for size in (threads.THREADED, 10**6, 10**6 + 1):
         stretch = threads._stretch(size)

@@ -246,10 +246,11 @@ def handing(
     first: Sequence[c.Expression],
     rows: Sequence[c.Expression],
     handed: Sequence[c.Expression],
+    indent: int = 8,
 ) -> Lines:
     """A call with lists of arrays among its arguments, which have a line where there are many."""
     whole = c.call(function, *first, c.Row(tuple(rows)), *handed)
-    if len(flat(whole)) < WIDTH - 8:
+    if len(flat(whole)) <= WIDTH - indent:
         return [c.Do(whole)]
     named = c.Name("rows")
     listed = c.Set((named,), c.Row(tuple(rows), listed=True, filled=True))

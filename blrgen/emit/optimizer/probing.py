@@ -110,7 +110,7 @@ def _either(w: Writer, made: Kernel, given: Given) -> c.When:
 def _anew(w: Writer, j: Joined, given: Given, handed: Sequence[c.Expression]) -> Rows:
     """The call of a function that makes noise."""
     first = (c.Name(j.serial), c.Name(j.threaded), c.Name("rng"))
-    return handing("_run_anew", first, w.rows(j.rows, given), handed)
+    return handing("_run_anew", first, w.rows(j.rows, given), handed, 12)
 
 
 def fused(w: Writer) -> Rows:
@@ -123,17 +123,19 @@ def fused(w: Writer) -> Rows:
     shared, handed = w.numbered(k.scalars)
     noisy, drawing = c.Name("of_draw"), tuple(w.number(x) for x in every[count:])
     serial, threaded = c.Name(k.name), c.Name(f"{k.name}_threads")
-    step = handing("_run", (serial, threaded), w.rows(k.arrays, given), handed)
+    step = handing("_run", (serial, threaded), w.rows(k.arrays, given), handed, 12)
     again = [r for r in more if r not in one]
     if len(drawing) > 1:
         again.append(c.Set((noisy,), c.Row(drawing)))
         drawing = (c.Sign("*", noisy),)
+    again += _anew(w, both, given, [*handed, *drawing])
+    alike = [r for r in step if r in again]  # the rows, where they are the same
     return [
-        *one, *shared,
+        *one, *shared, *alike,
         c.When(
             c.Sign("is", NOTHING, c.Name("rng")),
-            (*step, c.Set((PENDING,), c.Table(()))),
-            (*again, *_anew(w, both, given, [*handed, *drawing])),
+            (*(r for r in step if r not in alike), c.Set((PENDING,), c.Table(()))),
+            tuple(r for r in again if r not in alike),
         ),
     ]  # fmt: skip
 

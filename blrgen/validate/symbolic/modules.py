@@ -10,6 +10,7 @@ import operator
 import weakref
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -216,6 +217,7 @@ NUMBA = Module(
         "vectorize": _vectorize,
         "guvectorize": _unsupported("numba.guvectorize"),
         "prange": counted,
+        "config": SimpleNamespace(NUMBA_NUM_THREADS=3),
         "get_num_threads": lambda: 1,
         "set_num_threads": lambda n: None,
         "literal_unroll": _same,

@@ -177,8 +177,9 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
 def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
     if isinstance(like, dict):
-        if not isinstance(x, Mapping) or x.keys() != like.keys():
-            raise ValueError(f"{name} = {x!r:.60} does not have the names {', '.join(like)}")
+        odd = like.keys() ^ (x.keys() if isinstance(x, Mapping) else {type(x).__name__})
+        if odd:
+            raise ValueError(f"{name} lacks or has too much: {', '.join(sorted(map(str, odd)))}")
         return {key: _fitting(key, x[key], like[key], domains) for key in like}
     if isinstance(like, list):
         if not isinstance(x, list) or len(x) != len(like):

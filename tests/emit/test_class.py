@@ -205,7 +205,7 @@ def test_what_cannot_be_used_is_refused(hand: Any, name: str, target: str) -> No
         (ValueError, r"g is float64\[5\]; here it must be float64\[4\]",
          lambda: cls(ones).step(np.ones(5), *H)),
         (ValueError, "g: 2 arrays for 1 arrays", lambda: cls(ones).step([ones, ones], *H)),
-        (ValueError, "the saved state = {} does not have the names t, hyper",
+        (ValueError, "the saved state lacks or has too much: .*, t",
          lambda: cls(ones).load_state_dict({})),
         (ValueError, r"m is float64\[4\]; here it must be float64\[3\]",
          lambda: cls(np.ones(3)).load_state_dict(cls(ones).state_dict())),

@@ -305,7 +305,7 @@ def test_a_factor_that_is_known_is_not_made_again(
 
 def test_a_matrix_of_another_size_set_from_outside_is_refused(von: Any) -> None:
     opt = von.VON(np.zeros(4))
-    with pytest.raises(ValueError, match=r"S is .*\(3, 3\)"):
+    with pytest.raises(ValueError, match=r"S is .*\[3, 3\]"):
         opt.S = np.eye(3)
 
 

@@ -60,7 +60,7 @@ def test_a_change_is_refuted(
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "altered"),
     [
-        ("iblr", "return np.concatenate(views)", "return views[0]", "_vector"),
+        ("iblr", "else np.concatenate(views)", "else views[0]", "_vector"),
         ("iblr", "array[...] = vector[start", "array[...] = -vector[start", "_scattered"),
         ("adam", "abs(x) < np.finfo", "abs(x) <= np.finfo", "_flushed"),
     ],

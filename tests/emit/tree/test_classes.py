@@ -62,7 +62,8 @@ def test_what_is_too_long_has_lines_of_its_own() -> None:
     assert max(map(len, said)) <= 100
     assert eval("".join(said)[len("raise ValueError(") : -1], {"x": 3}) == f"{LONG} 3 {LONG}"
     packed = lines(c.Set((x,), c.Row(names, filled=True)))
-    assert packed[0] == "x = (" and packed[-1] == ")  # fmt: skip" and len(packed) == 4
+    assert packed[0].startswith("x = (argument_0, ") and len(packed) == 2
+    assert packed[1].startswith("     argument_") and packed[1].endswith(")  # fmt: skip")
     each = c.Each(c.call("function_of", *names[:3], x), (x,), c.call("several", *names[3:6]))
     assert [r.strip() for r in lines(c.Set((m,), each))] == [
         "m = [", "function_of(argument_0, argument_1, argument_2, x)",
@@ -72,7 +73,7 @@ def test_what_is_too_long_has_lines_of_its_own() -> None:
     assert len(lines(c.Set((m,), either))) == 5
     pairs = tuple((c.Literal(f"{k}"), v) for k, v in enumerate(names))
     table = lines(c.Set((m,), c.Table(pairs, filled=True)))
-    assert table[0] == "m = {" and len(table) == 5
+    assert table[0].startswith('m = {"0": argument_0, ') and max(map(len, table)) <= 100
     assert lines(c.Return(c.Table(pairs[:1], rest=x))) == ['return {"0": argument_0, **x}']
     assert lines(c.Set((x,), c.Sign("/", c.Sign("**", m, c.Literal(2)), rho))) == ["x = rho / 2**m"]
 

@@ -74,7 +74,7 @@ def function(f: t.Function) -> str:
 
 
 WORDS = {
-    "zeros": "[0.0] * len({0})", "filled": "[{2}] * len({0})", "zeros_like": "[0.0] * len({0})",
+    "zeros": "[0.0] * len({0})", "filled": "[{1}] * len({0})", "zeros_like": "[0.0] * len({0})",
     "empty": "[0.0] * len({0})", "all": "[{1}] * len({0})", "copy": "{0}[:]", "as_array": "{0}",
     "flat": "_listed({0}.params)", "like": "{0}", "type": "float",
     "count_false": "{0}.count(False)",

@@ -171,7 +171,7 @@ def test_it_resumes_bit_by_bit_or_not_at_all(target: str) -> None:
     with pytest.raises(ValueError, match="S is not positive definite"):
         other.load_state_dict(wrong)
     assert np.array_equal(one.S, other.S)
-    with pytest.raises(ValueError, match="lacks .*: pi"):
+    with pytest.raises(ValueError, match=r"lacks .*: pi"):
         other.load_state_dict({k: v for k, v in one.state_dict().items() if k != "pi"})
 
 

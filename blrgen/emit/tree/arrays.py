@@ -21,6 +21,7 @@ from blrgen.program.axes.anf import anf, taken
 from blrgen.program.axes.check import check
 from blrgen.program.axes.joined import joined
 from blrgen.program.axes.labels import labels
+from blrgen.program.axes.last_values import last_values
 from blrgen.program.axes.once import is_once
 from blrgen.program.axes.outside import outside
 from blrgen.program.axes.prepared import simpler
@@ -30,13 +31,13 @@ from blrgen.program.axes.strips import Strips, strips
 from blrgen.program.program import fresh
 
 STRIP = 1024  # rows at a time where arrays of all rows would be large
-START = {"sum": n.ZERO, "sumlog": n.ZERO, "max": n.neg(n.Named("inf"))}
+START = {"sum": n.ZERO, "sumlog": n.ZERO, "last": n.ZERO, "max": n.neg(n.Named("inf"))}
 
 
 def array_function(program: a.Program, name: str) -> t.Function:
     """The program as one function on arrays, which returns its outs."""
     check(program)
-    ready = stable(labels(anf(joined(labels(program)))))
+    ready = stable(labels(anf(joined(labels(last_values(program))))))
     rows = outside(simpler(ready))
     parts = strips(rows)
     if parts is not None:
@@ -62,7 +63,6 @@ class Statements(Values):
     """Statements on arrays."""
 
     def put(self, array: str, value: str) -> t.Statement:
-        """Into an array that is there."""
         return t.Assign(t.Entry(array, (t.Span(),)), t.name(value))
 
     def function(self) -> t.Function:
@@ -93,7 +93,6 @@ class Statements(Values):
         return typed(whole_function)
 
     def whole_body(self, rest: list[a.Statement]) -> list[t.Statement]:
-        """The statements of all equations."""
         return self.statements(rest)
 
     def named_sizes(
@@ -122,7 +121,16 @@ class Statements(Values):
                     out[-1] = t.If(x.condition, last.body + x.body, last.other + x.other)
                 else:
                     out.append(x)
-        return out
+        return [y for k, x in enumerate(out) for y in (x, *self.resliced(x, out[k + 1 :]))]
+
+    def resliced(self, s: t.Statement, later: list[t.Statement]) -> list[t.Statement]:
+        """A ragged row as a slice again, where a recurrence along it has come between."""
+        letter = self.letters.get(s.letter) if isinstance(s, t.For) else None
+        if letter is None or letter.under not in self.bound:
+            return []
+        others = (x for x in later if not isinstance(x, t.For) or x.letter != letter.name)
+        used = (e for x in others for y in t.statements((x,)) for e in t.expressions(y))
+        return [self.slice(letter)] if any(letter.name in e.names for e in used) else []
 
     def seq(self, s: a.Seq) -> list[t.Statement]:
         """A loop, after the arrays that it fills."""
@@ -132,8 +140,10 @@ class Statements(Values):
             held = isinstance(x, a.Let) and x.name not in self.local
             if held and isinstance(x, a.Let) and self.is_made_here(x, s):
                 out.append(self.made(x, s))
+        out += self.zeroed(s)
         out += self.begun(s)
         outer, self.bound = self.bound, (*self.bound, s.letter)
+        self.each |= {s.letter} if s.each else set()
         body = [*self.rows(s.letter), *self.remembered(s), *self.statements(s.body)]
         if s.stop:
             at = a.Ref(s.stop, tuple(map(a.Ix, self.makers[s.stop].letters)))
@@ -141,6 +151,7 @@ class Statements(Values):
         elif self.reads_last(s.letter):
             body.append(self.last(s))
         self.bound = outer
+        self.each.discard(s.letter)
         low, high = self.ends(s.letter)
         return [*out, t.For(s.letter, low, high, tuple(body), down=letter.down)]
 
@@ -158,6 +169,13 @@ class Statements(Values):
         return not self.bound or (isinstance(x.expr, a.Red) and s.letter in x.expr.letters
                                   and not set(self.bound) & set(x.letters))  # fmt: skip
 
+    def zeroed(self, s: a.Seq) -> list[t.Statement]:
+        """What sums over a recurrence start from at each place of the loops around it."""
+        found = ((x, e) for x in s.body if isinstance(x, a.Let) and not x.at
+                 for e in x.expressions if set(self.bound) & set(x.letters))  # fmt: skip
+        return [t.Assign(self.target(x, ()), START[e.op]) for x, e in found
+                if isinstance(e, a.Red) and s.letter in e.letters]  # fmt: skip
+
     def made(self, x: a.Let, s: a.Seq) -> t.Statement:
         stored = self.program.flat(x.letters)
         shape = tuple(self.size(y) for y in stored)
@@ -166,21 +184,19 @@ class Statements(Values):
         return t.Make(x.name, shape, "truth" if isinstance(x.expr, n.Compare) else "real")
 
     def reads_last(self, letter: str) -> bool:
-        refs = (r for s in self.program.lets for e in s.expressions for r in a.refs(e))
-        return any(a.Last(letter) in r.index for r in refs)
+        every = (r for s in self.program.lets for e in s.expressions for r in a.refs(e))
+        return any(a.Last(letter) in r.index for r in every)
 
     def last(self, s: a.Seq) -> t.Statement:
         return t.Assign(t.last_of(s.letter), t.name(s.letter))
 
     def rows(self, letter: str) -> list[t.Statement]:
         """The row of what is ragged under the letter, as a slice."""
-        out: list[t.Statement] = []
-        for w in self.letters.values():
-            if w.under == letter:
-                d = t.name(letter)
-                low, high = (t.Entry(w.pointers, (t.plus(d, t.Whole(k)),)) for k in (0, 1))
-                out.append(t.Assign(t.name(w.name), t.Apply("slice", (low, high))))
-        return out
+        return [self.slice(w) for w in self.letters.values() if w.under == letter]
+
+    def slice(self, w: a.Letter) -> t.Statement:
+        """A row of all rows."""
+        return t.Assign(t.name(w.name), t.Apply("slice", self.ends(w.name)))
 
     def begun(self, s: a.Seq) -> list[t.Statement]:
         """What is said of the time before the first index, of what has no array."""
@@ -202,17 +218,22 @@ class Statements(Values):
         for x in self.with_start(s):
             name = fresh(f"{x.name}_before", self.taken)
             self.taken.add(name)
-            lag = 1 if self.letters[s.letter].down else -1
+            letter = self.recurrence(x)
+            lag = 1 if self.letters[letter].down else -1
             earlier = self.ref(a.Ref(x.name, tuple(
-                a.Lag(y, lag) if y == s.letter else a.Ix(y) for y in x.letters)))  # fmt: skip
+                a.Lag(y, lag) if y == letter else a.Ix(y) for y in x.letters)))  # fmt: skip
             self.before[x.name] = name
             if x.name in self.local:
                 out.append(t.Assign(t.name(name), earlier.node))
                 continue
             out.append(t.Assign(t.name(name), self.start(x, s)))
-            own = t.If(self.later(s.letter), (t.Assign(t.name(name), earlier.node),))
+            own = t.If(self.later(letter), (t.Assign(t.name(name), earlier.node),))
             out.append(own)
         return out
+
+    def recurrence(self, x: a.Let) -> str:
+        """The letter of the innermost recurrence that an equation is on."""
+        return next(y for y in reversed(self.bound) if y in x.letters and y not in self.each)
 
     def later(self, letter: str) -> n.Node:
         low, high = self.ends(letter)
@@ -225,9 +246,8 @@ class Statements(Values):
         usual = self.equation(s, s.expr)
         if s.first is None:
             return usual
-        letter = next(x for x in reversed(self.bound) if x in s.letters)
         begun = self.equation(s, s.first) if self.begins(s) else []
-        return [t.If(self.later(letter), tuple(usual), tuple(begun))]
+        return [t.If(self.later(self.recurrence(s)), tuple(usual), tuple(begun))]
 
     def begins(self, s: a.Let) -> bool:
         """Whether anybody reads the value at the first index."""
@@ -248,9 +268,10 @@ class Statements(Values):
             left = tuple(x for x in e.letters if x not in self.bound)
             part = self.expr(a.Red(e.op, left, e.arg) if left else e.arg)
             value = self.aligned(part, free)
-            target = t.Entry(s.name, (t.Rest(),)) if s.letters else t.name(s.name)
-            if e.op == "max":
-                return [t.Assign(target, n.Call("max", (target, value)))]
+            target = self.target(s, free) if s.letters else t.name(s.name)
+            if e.op in ("max", "last"):
+                most = n.Call("max", (target, value))
+                return [t.Assign(target, most if e.op == "max" else value)]
             log = e.op == "sumlog" and not left
             return [t.Increase(target, n.Call("log", (value,)) if log else value)]
         value = self.aligned(self.expr(e), free)
@@ -260,7 +281,7 @@ class Statements(Values):
 
     def whole(self, value: n.Node, e: n.Node, letters: tuple[str, ...]) -> n.Node:
         """The value with all of its axes, where the equation names only some of them."""
-        if isinstance(e, a.Lin) or set(letters) <= set(a.free(e)):
+        if set(letters) <= set(a.free(e)):
             plain = isinstance(value, n.Ref) and value.name in self.sizes
             return t.Apply("np.copy", (value,)) if plain and letters else value
         shape = t.Apply("", tuple(map(self.extent, letters)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,7 +26,7 @@ BLOCKS = {x: f"_{name}_block" for x, name in (
 )}  # fmt: skip
 _UNIT = (t.Float(Fraction(0)), t.Float(Fraction(1)))
 NUMBERS = {"normal": (), "logistic": _UNIT, "uniform": _UNIT}  # the law's location and scale
-START = {"sum": n.ZERO, "sumlog": n.ZERO, "max": n.neg(n.Named("inf"))}
+START = {"sum": n.ZERO, "sumlog": n.ZERO, "last": n.ZERO, "max": n.neg(n.Named("inf"))}
 
 
 class Equations:
@@ -192,6 +193,8 @@ class Equations:
     def combined(self, op: str, target: n.Node, value: n.Node) -> t.Statement:
         if op == "max":
             return t.Assign(target, n.Call("max", (target, value)))
+        if op == "last":
+            return t.Assign(target, value)
         return t.Increase(target, n.Call("log", (value,)) if op == "sumlog" else value)
 
     def around(
@@ -227,17 +230,30 @@ class Equations:
         """Only at the places of the loops around; entry by entry, but for rows of a block."""
         at = zip(item.let.letters, item.let.at, strict=False)
         labelled = {x for x, i in at if i != a.Ix(x)}  # any place of it may be added to
+        around = {*item.nest[:depth]}
+        rows = {y for y, x in self.memory.base.items()
+                if any(self.memory.base.get(z) == x for z in around)}  # fmt: skip
         letters = [x for x in (*item.let.letters, *self.memory.base)
-                   if x not in item.nest[:depth] or x in labelled]  # fmt: skip
+                   if x not in around | rows or x in labelled]  # fmt: skip
         kept = self.memory.storages[item.let.name].kept
         looped = [x for x in kept if x in letters and x not in self.memory.base]
         whole = ctx
         for x in letters:
             whole = whole.at(x, t.name(x)) if x in looped else self.everywhere(whole, x)
         target = self.memory.write(replace(item.let, at=()), whole)
-        out: t.Statement = t.Assign(target, START[_op(item)])
-        for x in reversed(looped):
-            out = t.For(x, t.Whole(0), self.memory.size(x), (out,))
+        return self.nested(looped, kept, t.Assign(target, START[_op(item)]))
+
+    def nested(
+        self, letters: Sequence[str], kept: Sequence[str], inner: t.Statement
+    ) -> t.Statement:
+        """A statement at all places of the letters; `kept` are those of the array that it is of."""
+        out = inner
+        for x in reversed(letters):
+            rows = [w for w in letters if self.memory.under(w) == x]
+            body = (*(s for w in rows for s in self.memory.row(w, t.name(x))), out)
+            flat = self.memory.under(x) in kept
+            stop = t.name(f"{x}_rows") if flat else self.memory.size(x)
+            out = t.For(x, t.Whole(0), stop, body)
         return out
 
     def everywhere(self, ctx: Context, letter: str) -> Context:

@@ -109,10 +109,14 @@ class Functions:
         return replace(s, stop=stop) if s.step is None else _block_ends(s, t.Whole(0), stop)
 
     def slices(self, loop: Loop) -> bool:
-        """Whether all that is read at the letter is read at its own place in the first axis."""
+        """Whether all that is read at the letter is read at its own place in the first axis.
+
+        And nowhere else: of a part of the rows the other ones are not there.
+        """
         letter = loop.letter
         if any(w.under == letter for w in self.program.letters):
             return False
+        rows, others = set[str](), set[str]()
         for i, _, _ in paths([loop]):
             for e in (*i.let.expressions, *i.let.at):
                 for x in n.walk(e):
@@ -122,10 +126,12 @@ class Functions:
                         own = [p for p, y in enumerate(x.index) if letter in a.free(y)]
                         if own not in ([], [0]) or (own and x.index[0] != a.Ix(letter)):
                             return False
+                        (rows if own else others).add(x.name)
             own = [p for p, y in enumerate(i.let.target) if letter in a.free(y)]
             if own not in ([], [0]):
                 return False
-        return True
+            rows |= {i.let.name} if own else set()
+        return not rows & others
 
     # -- functions ---------------------------------------------------------------------
     def finished(self, driver: list[t.Statement]) -> tuple[t.Function, ...]:
@@ -200,6 +206,8 @@ class Functions:
         numbers = [q for q in self.program.given if not q.sizes and q.name in used]
         wholes += [q.name for q in numbers if q.key]
         reals = [q.name for q in numbers if not q.key]
+        made = {s.target for s in t.statements(body) if isinstance(s, t.Assign)}
+        wholes += [x for x in sorted(self.memory.ends & used) if t.name(x) not in made]
         reals += [x for x in self.numbers(p.loop) if x in used]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
@@ -358,12 +366,20 @@ class Functions:
         elif array in self.memory.given:
             whole = list(self.memory.given[array].sizes)
         elif array in self.memory.made and self.memory.values[array] == array:
-            whole = [self.memory.letters[x].size for x in self.memory.made[array].letters]
+            whole = self.kept_sizes(array)
         else:
             return []
         drop = [p - 1 for p, x in enumerate(whole) if x in self.memory.ragged]
         stored = [x for p, x in enumerate(whole) if p not in drop]
         return [t.Shape(array, p) for p, x in enumerate(stored) if x == size]
+
+    def kept_sizes(self, name: str) -> list[a.Size]:
+        """The axes that are kept of a value; those of one ragged row, or a block, have no name."""
+        letters, kept = self.memory.letters, self.memory.storages[name].kept
+        return [
+            letters[x].size if x in letters and letters[x].under in ("", *kept) else ""
+            for x in kept
+        ]  # fmt: skip
 
     def reals_of(self, arrays: list[str]) -> str:
         """An array whose numbers are real."""

@@ -53,7 +53,11 @@ def _inner(loop: t.For) -> t.For | None:
         return None
     (inner,) = loops
     simple = all(isinstance(s, t.Assign | t.Increase) for s in inner.body)
-    moves = any(loop.letter in e.names for e in t.expressions(inner))
+    turning = {
+        loop.letter,
+        *(s.target.name for s in _flat(loop.body) if isinstance(s.target, n.Ref)),
+    }
+    moves = any(turning & {*e.names} for e in t.expressions(inner))
     return inner if inner.rows and simple and not moves else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from blrgen.emit.tree import nodes as t
@@ -90,11 +91,9 @@ class Body(Equations):
             if w.under != loop.letter or not any(w.name in i.nest for i, _, _ in paths([loop])):
                 continue
             d = ctx.index[loop.letter]
-            low, high = (t.Entry(w.pointers, (t.plus(d, t.Whole(k)),)) for k in (0, 1))
-            start = t.name(f"{w.name}_start")
-            rows = t.Difference(high, start)
-            head += [t.Assign(start, low), t.Assign(t.name(f"{w.name}_rows"), rows)]
-            part = t.Span(start, high)
+            head += self.memory.row(w.name, d)
+            high = t.Entry(w.pointers, (t.plus(d, t.Whole(1)),))
+            part = t.Span(t.name(f"{w.name}_start"), high)
             for array in self.flat(w, loop):
                 view = self.memory.own(f"{array}_{loop.letter}")
                 head.append(t.View(view, t.Entry(array, (part,))))
@@ -135,16 +134,37 @@ class Body(Equations):
         inside = ctx.at(loop.letter, x)
         head, inside = self.entered(loop, inside, [])
         once, many = self.around_first(loop, depth, inside), self.rest(loop, depth, inside)
-        one = t.Whole(1)
-        low, high = (t.Whole(0), size)
+        one: n.Node = t.Whole(1)
+        low: n.Node = t.Whole(0)
+        high = size
         if begun:
             few = t.Least((one, size))
             start, stop = (t.Difference(size, few), size) if at.down else (low, few)
-            out.append(t.For(loop.letter, start, stop, (*head, *once)))
             low, high = (low, t.plus(size, t.Whole(-1))) if at.down else (one, high)
+            if loop.seq.stop:
+                (low, high), made, ended = self.shortened(loop, (low, high), inside)
+                out, once = [*out, made], [*once, *ended]
+            out.append(t.For(loop.letter, start, stop, (*head, *once)))
         out.append(t.For(loop.letter, low, high, (*head, *many), down=at.down))
         last = t.Whole(0) if at.down else t.plus(size, t.Whole(-1))
         return out if loop.seq.stop else [*out, *self.ended(loop, last)]
+
+    def shortened(
+        self, loop: Loop, rest: tuple[n.Node, n.Node], ctx: Context
+    ) -> tuple[tuple[n.Node, n.Node], t.Statement, list[t.Statement]]:
+        """The indices after the first: none where that is the last one already."""
+        low, high = rest
+        end = t.name(self.memory.own(f"{loop.letter}_end"))
+        down = self.memory.letters[loop.letter].down
+        none = t.Assign(end, high if down else low)
+        own = [*self.ended(loop, t.name(loop.letter)), t.If(self.stops(loop, ctx), (none,))]
+        return (end, high) if down else (low, end), t.Assign(end, low if down else high), own
+
+    def stops(self, loop: Loop, ctx: Context) -> n.Node:
+        """Whether the recurrence ends at the index at hand."""
+        assert loop.seq is not None
+        letters = self.memory.made[loop.seq.stop].letters
+        return self.memory.read(a.Ref(loop.seq.stop, tuple(map(a.Ix, letters))), ctx, False)
 
     def ended(self, loop: Loop, last: n.Node) -> list[t.Statement]:
         """The last index, for those who read there."""
@@ -162,8 +182,7 @@ class Body(Equations):
         assert loop.seq is not None
         body = [*self.nodes(loop.body, depth + 1, ctx, False), *self.moved(loop)]
         if loop.seq.stop:
-            at = a.Ref(loop.seq.stop, tuple(map(a.Ix, self.memory.made[loop.seq.stop].letters)))
-            ended = t.If(self.memory.read(at, ctx, False), (t.Break(),))
+            ended = t.If(self.stops(loop, ctx), (t.Break(),))
             body += [*self.ended(loop, t.name(loop.letter)), ended]
         return body
 
@@ -185,14 +204,16 @@ class Body(Equations):
                     target, t.Entry(name, index) if index else t.name(name)
                 )
                 for y in reversed(self.memory.program.flat(store.kept)):
-                    copy = t.For(y, t.Whole(0), self.size(y), (copy,))
+                    copy = t.For(y, t.Whole(0), self.size(y, store.kept), (copy,))
                 out.append(copy)
         return out
 
-    def size(self, letter: str) -> n.Node:
-        """How many places a letter has here: of what is ragged, those of the row."""
-        ragged = bool(self.memory.under(letter))
-        return t.name(f"{letter}_rows") if ragged else self.memory.size(letter)
+    def size(self, letter: str, kept: Sequence[str]) -> n.Node:
+        """How many places a letter has here: of what is ragged, those of the row or of all rows."""
+        under = self.memory.under(letter)
+        if under in kept:
+            return t.name(str(self.memory.letters[letter].size))
+        return t.name(f"{letter}_rows") if under else self.memory.size(letter)
 
     def initial(self, loop: Loop, items: list[Item], ctx: Context) -> list[t.Statement]:
         """What is read before the first index."""
@@ -208,12 +229,8 @@ class Body(Equations):
             for y in letters:
                 inside = inside.at(y, t.name(y))
             target = self.memory.stored(name, store.kept, {y: a.Ix(y) for y in letters}, inside)
-            body: tuple[t.Statement, ...] = (
-                t.Assign(target, self.expr(s.init, item, inside, False)),
-            )
-            for y in reversed(letters):
-                body = (t.For(y, t.Whole(0), self.memory.size(y), body),)
-            out += body
+            start = t.Assign(target, self.expr(s.init, item, inside, False))
+            out.append(self.nested(letters, letters, start))
         return out
 
     def blocks(self, loop: Loop, depth: int, ctx: Context) -> t.For:

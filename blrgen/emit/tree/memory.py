@@ -50,6 +50,7 @@ class Memory:
         self.words = self.own("words")  # memory of what draws are made from
         self.works: dict[str, tuple[str, ...]] = {}  # memory of linear algebra, with its letters
         self.values = {name: self._value(name) for name in storages}
+        self.taken |= {self.earlier(name) for name, s in storages.items() if s.two}
 
     def _value(self, name: str) -> str:
         """The out array itself where all of it is kept, else a name beside it."""
@@ -93,6 +94,14 @@ class Memory:
             out.append(t.name(str(self.letters[x].size)) if whole else self.size(x))
         return tuple(out)
 
+    def row(self, letter: str, under: n.Node) -> list[t.Statement]:
+        """Where the row of a ragged letter begins, and how many places it has."""
+        pointers = self.letters[letter].pointers
+        low, high = (t.Entry(pointers, (t.plus(under, t.Whole(k)),)) for k in (0, 1))
+        start = t.name(f"{letter}_start")
+        rows = t.Assign(t.name(f"{letter}_rows"), t.Difference(high, start))
+        return [t.Assign(start, low), rows]
+
     def under(self, letter: str) -> str:
         return self.letters[letter].under if letter in self.letters else ""
 
@@ -105,7 +114,8 @@ class Memory:
                 return t.name(r.name)
             drop = [p - 1 for p, x in enumerate(q.sizes) if x in self.ragged]
             index = [i for p, i in enumerate(r.index) if p not in drop]
-            return self.entry(r.name, [self.place(i, ctx) for i in index], index, ctx)
+            flat = [x in self.ragged for p, x in enumerate(q.sizes) if p not in drop]
+            return self.entry(r.name, index, flat, ctx)
         store = self.storages[r.name]
         name = self.values[r.name]
         if earlier and store.two:
@@ -121,9 +131,11 @@ class Memory:
     def out(self, s: a.Let, ctx: Context) -> n.Node:
         """The entry of the array that a copy goes to."""
         if s.at:
-            drop = [p - 1 for p, x in enumerate(s.letters) if self.under(x)]
+            sizes = self.program.sizes[s.name]
+            drop = [p - 1 for p, x in enumerate(sizes) if x in self.ragged]
             index = [i for p, i in enumerate(s.at) if p not in drop]
-            return self.entry(s.name, [self.place(i, ctx) for i in index], index, ctx)
+            flat = [x in self.ragged for p, x in enumerate(sizes) if p not in drop]
+            return self.entry(s.name, index, flat, ctx)
         at = dict(zip(s.letters, s.target, strict=True))
         return self.stored(s.name, s.letters, at, ctx) if at else t.Entry(s.name, ())
 
@@ -137,19 +149,20 @@ class Memory:
     ) -> n.Node:
         if not kept:
             return t.Entry(array, (t.Whole(0),)) if of in self.outside else t.name(array)
-        places, index = [], []
+        index, flat = [], []
         for p, x in enumerate(kept):
             if p + 1 < len(kept) and self.under(kept[p + 1]) == x:
                 continue
-            i = a.Ix(x) if x in self.base else at[x]
-            places.append(self.place(i, ctx))
-            index.append(i)
-        return self.entry(array, places, index, ctx)
+            index.append(a.Ix(x) if x in self.base else at[x])
+            flat.append(bool(self.under(x)) and kept[p - 1 : p] == (self.under(x),))
+        return self.entry(array, index, flat, ctx)
 
     def entry(
-        self, array: str, places: list[n.Node], index: Sequence[n.Node], ctx: Context
+        self, array: str, index: Sequence[n.Node], flat: Sequence[bool], ctx: Context
     ) -> t.Entry:
-        """By a row of the array where one has been taken."""
+        """By a row of the array where one has been taken; `flat` are axes of all ragged rows."""
+        places = [self.in_all(i, ctx) if x else self.place(i, ctx)
+                  for i, x in zip(index, flat, strict=True)]  # fmt: skip
         first = index[0] if index else None
         letter = first.letter if isinstance(first, a.Ix | a.Lag) else ""
         if (array, letter) in ctx.rows:
@@ -158,6 +171,11 @@ class Memory:
                 place = t.plus(place, t.Whole(first.by))
             return t.Entry(view, (place, *places[1:]))
         return t.Entry(array, tuple(places))
+
+    def in_all(self, i: n.Node, ctx: Context) -> n.Node:
+        """A place of a row, counted from the begin of the first one."""
+        assert isinstance(i, a.Ix | a.Lag | a.Last)
+        return t.plus(t.name(f"{i.letter}_start"), self.place(i, ctx))
 
     def place(self, i: n.Node, ctx: Context) -> n.Node:
         """An index as a whole number."""

@@ -50,6 +50,7 @@ class Values:
         self.sizes = program.sizes
         self.ragged = {x.size: x for x in program.letters if x.under}
         self.bound: tuple[str, ...] = ()
+        self.each: set[str] = set()  # those of them whose loop is no recurrence
         self.taken = taken(program)
         self.makers = {s.name: s for s in program.lets}
         self.before: dict[str, str] = {}
@@ -143,7 +144,9 @@ class Values:
         if isinstance(i, a.At):
             return self.ref(i.ref)
         if isinstance(i, a.Ix) and i.letter not in self.bound:
-            return Valued(t.Apply("np.arange", (self.size(i.letter),)), (i.letter,))
+            every = t.Apply("np.arange", (self.size(i.letter),))
+            rows = bool(self.letters[i.letter].under)
+            return Valued(t.Part(every, (t.name(i.letter),)) if rows else every, (i.letter,))
         return Valued(self.place(i))
 
     def place(self, i: n.Node) -> n.Node:
@@ -232,6 +235,8 @@ class Values:
         places = [p for p, x in enumerate(v.letters) if x in over]
         axis = str(places[0]) if len(places) == 1 else str(tuple(places))
         options = () if not kept else (("axis", axis),)
+        if e.op == "max" and any(self.letters[x].under for x in over):  # a row may be empty
+            options = (*options, ("initial", "-np.inf"))
         word = "np.max" if e.op == "max" else "np.sum"
         return Valued(t.Apply(word, (v.node,), options), kept)
 

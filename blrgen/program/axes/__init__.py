@@ -5,10 +5,11 @@
 | `nodes` | letters, quantities, references, reductions, linear algebra; `Let`, `Seq`, `Program` |
 | `text` | the notation: programs as text, text as programs |
 | `check` | the type checker: seven rules, messages that show both sides' axes |
-| `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
+| `interpret`, `evaluate`, `meanings` | the meaning, in NumPy: each equation as a whole array |
 | `lowered`, `parts` | assignments of a rule as equations with indices; as a part of it |
 | `formed` | a symmetric matrix that is made entry by entry, factored and solved with once |
 | `congruent` | Xᵀ A⁻¹ X with a factor of A as a square |
+| `last_values` | where recurrences ended at one place here, at another one there |
 | `labels` | one-hot rows: gathers, sums by label |
 | `rows` | the program over the rows of a minibatch |
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
@@ -30,6 +31,7 @@
 | `strips` | what may be done for some rows at a time, for targets with whole arrays |
 | `halved` | quadratic forms by half of their matrix |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
+| `writable` | what cannot be written out |
 | `pivots` | the same, with the pivots of what must be definite |
 | `separated` | exponentials of sums as products, made anew where these vanish |
 | `share` | functions called once |

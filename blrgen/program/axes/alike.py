@@ -130,7 +130,7 @@ class _Alike:
         made = e.rebuilt(lambda c: self.named(c, places, own))
         if isinstance(made, a.Red):
             return replace(made, letters=tuple(sorted(places[x] for x in made.letters)))
-        if isinstance(made, a.Ix | a.Lag | a.Last):
+        if isinstance(made, a.Ix | a.Lag):
             return replace(made, letter=places.get(made.letter, made.letter))
         if isinstance(made, n.Add | n.Mul):
             return type(made)(tuple(sorted(made.args, key=repr)))

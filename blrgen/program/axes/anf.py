@@ -33,13 +33,16 @@ class _Lifting:
     def __init__(self, program: a.Program) -> None:
         self.program, self.taken = program, taken(program)
         self.order = [x.name for x in program.letters]
+        self.around: tuple[str, ...] = ()
 
     def body(self, body: tuple[a.Statement, ...]) -> tuple[a.Statement, ...]:
         out: list[a.Statement] = []
         for s in body:
             if isinstance(s, a.Seq):
                 before: list[a.Let] = []
+                outer, self.around = self.around, (*self.around, s.letter)
                 inside = self.body(tuple(self.begun(x, before) for x in s.body))
+                self.around = outer
                 inside, after = _parted(s.letter, inside)
                 out += [*before, replace(s, body=inside), *after]
             else:
@@ -57,12 +60,18 @@ class _Lifting:
         made: list[a.Let] = []
         plain = s.first is None or (s.first == n.ZERO and isinstance(s.expr, a.Red | a.Lin))
         alone = s.structure in ("dense", "lower") or isinstance(s.expr, a.Lin)
-        place = _Place(s, made, "plain" if s.first is None else "later")
+        own = next((x for x in reversed(self.around) if x in s.letters), "")
+        place = _Place(s, made, "plain" if s.first is None else "later", own)
         if alone and plain and isinstance(s.expr, a.Red | a.Lin | a.Draw):
             expr = s.expr.rebuilt(lambda c: self.lifted(c, place))
         else:
             expr = self.lifted(s.expr, place)
-        first = None if s.first is None else self.lifted(s.first, _Place(s, made, "first"))
+        begins = s.expr == n.ZERO and isinstance(s.first, a.Red | a.Lin | a.Draw)
+        place = _Place(s, made, "first", own)
+        if s.first is not None and alone and begins:
+            first: n.Node | None = s.first.rebuilt(lambda c: self.lifted(c, place))
+        else:
+            first = None if s.first is None else self.lifted(s.first, place)
         return [*made, replace(s, expr=expr, first=first)]
 
     def lifted(self, e: n.Node, place: _Place) -> n.Node:
@@ -92,20 +101,28 @@ def _parted(
         if isinstance(s, a.Let) and isinstance(s.expr, a.Red) and letter in s.expr.letters:
             sums.add(s.name)
         late = isinstance(s, a.Let) and sums.intersection(*[set(e.names) for e in s.expressions])
-        (after if late and letter not in s.letters else inside).append(s)  # type: ignore[union-attr]
+        if isinstance(s, a.Let) and late and letter not in s.letters:
+            sums.add(s.name)
+            after.append(s)
+        else:
+            inside.append(s)
     return tuple(inside), after
 
 
 @dataclass
 class _Place:
-    """Where equations go that are made for one: computed always, at the first index, or later."""
+    """Where equations go that are made for one: computed always, at the first index, or later.
+
+    What has not the recurrence's letter is the same at all indices.
+    """
 
     of: a.Let
     made: list[a.Let]
     when: str
+    letter: str = ""
 
     def equation(self, name: str, letters: tuple[str, ...], e: n.Node) -> a.Let:
-        if self.when == "plain" or not letters:
+        if self.when == "plain" or self.letter not in letters:
             return a.Let(name, letters, e)
         if self.when == "later":
             return a.Let(name, letters, e, first=n.ZERO)

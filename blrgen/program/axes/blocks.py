@@ -175,7 +175,7 @@ def _is_row(e: a.Ref, letter: str) -> bool:
     """Whether all indices are letters, the rows' and others."""
     others = [i for i in e.index if letter not in a.free(i)]
     rows = [i for i in e.index if letter in a.free(i)]
-    plain = all(isinstance(i, a.Ix) for i in others) and bool(others)
+    plain = all(isinstance(i, a.Ix) for i in others) and 0 < len(others) == len({*others})
     return plain and len(rows) == 1 and isinstance(rows[0], a.Ix | a.At)
 
 

@@ -186,7 +186,9 @@ class _Checker:
             raise self.wrong("an index runs over another axis than the one it stands on",
                              expression=text(e), indexed=[f"{text(i)}: {o}" for i, o in
                              zip(e.index, own, strict=True)], declared=sizes)  # fmt: skip
-        self.ragged([i.letter if isinstance(i, a.Ix) else "" for i in e.index], e)
+        letters = [i.letter if isinstance(i, a.Ix | a.Lag) else "" for i in e.index]
+        self.ragged(letters, e)
+        self.placed(e, sizes)
         self.ordered(e, s)
 
     def sizes_of(self, name: str, s: a.Let) -> tuple[a.Size, ...]:
@@ -212,6 +214,14 @@ class _Checker:
             if under and (p == 0 or letters[p - 1] != under):
                 raise self.wrong("a ragged axis apart from the one it is under",
                                  expression=text(e), letter=x, under=under)  # fmt: skip
+
+    def placed(self, e: a.Ref, sizes: Sequence[a.Size]) -> None:
+        """Rule 5: a place in a row is a letter's."""
+        ragged = {x.size for x in self.letters.values() if x.under}
+        for i, size in zip(e.index, sizes, strict=True):
+            if size in ragged and isinstance(i, a.Num | a.At):
+                raise self.wrong("a place on a ragged axis that is no letter's",
+                                 expression=text(e), place=text(i), axis=size)  # fmt: skip
 
     def ordered(self, e: a.Ref, s: a.Let) -> None:
         """Rules 6 and 7: at the recurrences that are around both the maker and the reader."""

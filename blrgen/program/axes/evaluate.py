@@ -6,104 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.meanings import COMPARE, REDUCE, Array, calls
 from blrgen.program.axes.text import text
 from blrgen.value.kinds import DOUBLES, Kind
 
-Array = NDArray[Any]
 Law = Callable[[Any, Array], Array]  # of a key and places
 Bound = tuple[tuple[str, ...], Array]  # an array with the letters that its axes are
-
-_CALLS: dict[str, Callable[..., Any]] = {
-    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1,
-    "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh,
-    "atanh": np.arctanh, "abs": np.abs, "sign": np.sign, "floor": np.floor, "pow": np.power,
-    "softplus": lambda x: np.logaddexp(x, x * 0),
-    "logistic": lambda x: np.exp(-np.logaddexp(x * 0, -x)),
-    "logcosh2": lambda x: np.logaddexp(x, -x),
-    "log_share": lambda x: np.where(x == 0, -1e30, np.log(x)),  # 0 log 0 = 0
-    "level": lambda x: np.where(np.abs(x) < 1e29, x, x * np.inf),
-}  # fmt: skip
-_COMPARE: dict[str, Callable[..., Any]] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-    "==": np.equal, "!=": np.not_equal,
-}  # fmt: skip
-
-
-def calls(name: str) -> Callable[..., Any]:
-    """A function of numbers by its name."""
-    return _CALLS.get(name) or special(name)
-
-
-def _bessel_law(v: float, x: float) -> tuple[float, float, float]:
-    """log K_v(x), its slope by v, K_(v+1)(x)/K_v(x): 2 K_v(x) = ∫ exp(v t − x cosh t) dt."""
-    t, step = np.linspace(-30, 30, 30001, retstep=True)
-    t = t + np.arcsinh(v / x)
-    log_w = v * t - x * np.cosh(t)
-    w = np.exp(log_w - log_w.max())
-    w_sum = w.sum()
-    slope, ratio = (w * t).sum() / w_sum, (w * np.exp(t)).sum() / w_sum
-    return float(log_w.max() + np.log(w_sum * step / 2)), float(slope), float(ratio)
-
-
-def special(name: str) -> Callable[..., Any]:
-    """A function of numbers that NumPy does not have, from SciPy."""
-    import scipy.special as ss
-
-    known: dict[str, Callable[..., Any]] = {
-        "digamma": ss.digamma, "loggamma": ss.gammaln,
-        "trigamma": lambda x: ss.polygamma(1, x), "erf": ss.erf, "erfc": ss.erfc,
-        "digamma_rise": lambda x, y: ss.digamma(x + y) - ss.digamma(x),
-        "trigamma_fall": lambda x, y: ss.polygamma(1, x) - ss.polygamma(1, x + y),
-        "loggamma_ratio": lambda x, y: ss.gammaln(x + y) - ss.gammaln(x),
-        "log_beta": ss.betaln, "multigammaln": _multigammaln,
-        "multipolygamma_0": lambda x, d: _over_halves(ss.digamma, x, d),
-        "multipolygamma_1": lambda x, d: _over_halves(lambda y: ss.polygamma(1, y), x, d),
-        "log_besseli": lambda v, x: np.log(ss.ive(v, x)) + x,
-        "bessel_quotient": lambda v, x: ss.ive(v + 1, x) / (x * ss.ive(v, x)),
-        "log_besselk": np.vectorize(lambda v, x: _bessel_law(v, x)[0]),
-        "besselk_order": np.vectorize(lambda v, x: _bessel_law(v, x)[1]),
-        "besselk_ratio": np.vectorize(lambda v, x: _bessel_law(v, x)[2]),
-    }  # fmt: skip
-    if name not in known:
-        raise InternalError(f"nothing says what {name} means")
-    return known[name]
-
-
-def _over_halves(f: Callable[[Array], Any], x: Array, d: Array) -> Array:
-    """Σ_j f(x − (j − 1)/2) for j from 1 to d."""
-    return np.asarray(sum(f(x - j / 2) for j in range(int(np.max(d)))))
-
-
-def _multigammaln(x: Array, d: Array) -> Array:
-    """log Γ_d(x)."""
-    import scipy.special as ss
-
-    return np.asarray(_over_halves(ss.gammaln, x, d) + d * (d - 1) / 4 * np.log(np.pi))
-
-
-def _lse(x: Array, axis: int) -> Array:
-    """log Σ exp, −∞ where all terms are."""
-    top = np.max(x, axis, keepdims=True)
-    top = np.where(np.isneginf(top), 0.0, top).astype(x.dtype)
-    whole = np.log(np.sum(np.exp(x - top), axis)) + np.squeeze(top, axis)
-    return np.asarray(whole)
-
-
-REDUCE: dict[str, Callable[[Array, int], Array]] = {
-    "sum": lambda x, axis: np.sum(x, axis),
-    "max": lambda x, axis: np.max(x, axis, initial=-np.inf),
-    "lse": _lse,
-    "sumlog": lambda x, axis: np.sum(np.log(x), axis),
-}
+Ends = tuple[tuple[str, ...], dict[tuple[int, ...], int]]  # letters around, at their places the end
 
 
 @dataclass
@@ -119,9 +35,10 @@ class Evaluation:
     def __post_init__(self) -> None:
         self.letters = {x.name: x for x in self.program.letters}
         self.bound: dict[str, int] = {}
-        self.ends: dict[str, tuple[tuple[str, ...], dict[tuple[int, ...], int]]] = {}
+        self.ends: dict[tuple[str, str], Ends] = {}  # of what is made, and a letter of it
         self.ragged = {x.size: x.under for x in self.program.letters if x.under}
         self.around: tuple[str, ...] = ()
+        self.each: set[str] = set()  # those of them that are no recurrences
         found = (x.dtype for x in self.values.values() if x.dtype.kind == "f")
         self.real = self.kind.dtype if self.exact else np.result_type(np.float32, *found)
         for q in self.program.given:
@@ -238,7 +155,7 @@ class Evaluation:
         return self.joined(self.call(e.name), *parts)
 
     def of_Compare(self, e: n.Compare) -> Bound:
-        return self.joined(_COMPARE[e.operator], self.expr(e.left), self.expr(e.right))
+        return self.joined(COMPARE[e.operator], self.expr(e.left), self.expr(e.right))
 
     def of_Select(self, e: n.Select) -> Bound:
         return self.joined(np.where, *map(self.expr, e.children))
@@ -250,7 +167,8 @@ class Evaluation:
             return before
         sizes = self.program.sizes[e.name]
         free = tuple(x for x in a.free(e) if x not in self.bound)
-        return free, np.asarray(self.values[e.name][self.grid(e.index, free, sizes)])
+        ends = self.ended(e)
+        return free, np.asarray(self.values[e.name][self.grid(e.index, free, sizes, ends)])
 
     def before(self, e: a.Ref) -> Bound | None:
         """`init` of a quantity that is read one step before its recurrence begins."""
@@ -264,8 +182,21 @@ class Evaluation:
                     return self.expr(a.swapped(maker.init, places))
         return None
 
+    def ended(self, e: a.Ref) -> dict[str, Bound]:
+        """Where recurrences ended whose last values are read, at the places of those around."""
+        letters = [i.letter for i in e.index if isinstance(i, a.Last)]
+        if not letters:
+            return {}
+        maker = next(s for s in self.program.lets if s.name == e.name)
+        at = dict(zip(maker.letters, e.index, strict=True))
+        return {x: self.end((e.name, x), at) for x in letters}
+
     def grid(
-        self, index: Sequence[n.Node], free: tuple[str, ...], sizes: Sequence[a.Size]
+        self,
+        index: Sequence[n.Node],
+        free: tuple[str, ...],
+        sizes: Sequence[a.Size],
+        ends: Mapping[str, Bound] | None = None,
     ) -> tuple[Array, ...]:
         """Places in memory for all values of the free letters."""
         under = [p - 1 for p, x in enumerate(sizes) if x in self.ragged]
@@ -273,7 +204,7 @@ class Evaluation:
         stored = self.stored(sizes)
         out = []
         for i, size in zip(kept, stored, strict=True):
-            place = self.place(i)
+            place = (ends or {})[i.letter] if isinstance(i, a.Last) else self.place(i)
             low, high = np.min(place[1], initial=0), np.max(place[1], initial=0)
             if place[1].size and (low < 0 or high >= self.length(size)):
                 raise InternalError(f"{text(i)} is outside of axis {size}")
@@ -287,8 +218,6 @@ class Evaluation:
         if isinstance(i, a.At):
             free, found = self.of_Ref(i.ref)
             return free, found.astype(np.int64)
-        if isinstance(i, a.Last):
-            return self.end(i.letter)
         assert isinstance(i, a.Ix | a.Lag)
         by = i.by if isinstance(i, a.Lag) else 0
         if i.letter in self.bound:
@@ -296,15 +225,15 @@ class Evaluation:
         places = self.places(i.letter)
         return (i.letter,), np.arange(places.start, places.stop) + by
 
-    def end(self, letter: str) -> Bound:
-        """Where the recurrence over the letter ended, for all places of those around it."""
-        if letter not in self.ends:
-            raise InternalError(f"{letter} has not run")
-        outer, found = self.ends[letter]
-        runs = [[self.bound[x]] if x in self.bound else self.places(x) for x in outer]
-        free = tuple(x for x in outer if x not in self.bound)
-        ends = np.array([found[at] for at in product(*runs)])
-        return free, ends.reshape([len(self.places(x)) for x in free])
+    def end(self, of: tuple[str, str], at: Mapping[str, n.Node]) -> Bound:
+        """Where the recurrence over a letter ended, of those around it at these places."""
+        if of not in self.ends:
+            raise InternalError(f"{of[1]} of {of[0]} has not run")
+        outer, found = self.ends[of]
+        places = [self.place(at.get(x, a.Ix(x))) for x in outer]
+        if not places:
+            return (), np.asarray(found[()])
+        return self.joined(np.vectorize(lambda *x: found[x], otypes=[np.int64]), *places)
 
     def of_Is(self, e: a.Is) -> Bound:
         free, same = self.joined(np.equal, self.place(e.left), self.place(e.right))
@@ -313,8 +242,11 @@ class Evaluation:
     def of_Red(self, e: a.Red) -> Bound:
         return self.red(e)
 
-    def red(self, e: a.Red) -> Bound:
-        """A reduction; place by place of an axis under which a reduced one is ragged."""
+    def red(self, e: a.Red, bounds: Sequence[tuple[str, str]] = ()) -> Bound:
+        """A reduction; place by place of an axis under which a reduced one is ragged.
+
+        A sum is of what is within its bounds: letters that are in order.
+        """
         if e.more is not None:
             return self.joined(np.logaddexp, self.red(replace(e, more=None)), self.expr(e.more))
         if not e.letters:
@@ -322,12 +254,27 @@ class Evaluation:
         for x in (self.letters[y].under for y in self.ragged_in(e)):
             if x not in self.bound:
                 return self.apart(e, x)
-        free, value = self.expr(e.arg)
+        value_of = self.expr(e.arg)
+        for x, y in bounds:
+            inside = self.joined(np.less_equal, self.place(a.Ix(x)), self.place(a.Ix(y)))
+            value_of = self.joined(lambda v, w: np.where(w, v, 0), value_of, inside)
+        free, value = self.everywhere(value_of, e.letters)
         order = [free.index(x) for x in e.letters]
         rest = tuple(x for x in free if x not in e.letters)
         value = np.moveaxis(value, order, range(len(order)))
         whole = value.reshape((int(np.prod(value.shape[: len(order)])), *value.shape[len(order) :]))
         return rest, self.reduce(e.op, whole)
+
+    def everywhere(self, part: Bound, letters: Sequence[str]) -> Bound:
+        """The array at all places of the letters, also of those on which it does not vary."""
+        missing = tuple(x for x in letters if x not in part[0])
+        if not missing:
+            return part
+        lengths = [len(self.places(x)) for x in missing]
+        spread = np.broadcast_to(
+            self.spread(part, (*missing, *part[0])), (*lengths, *part[1].shape)
+        )
+        return (*missing, *part[0]), spread
 
     def part(self, e: a.Red) -> Bound:
         """What one index of a recurrence adds to a reduction over it."""
@@ -336,9 +283,15 @@ class Evaluation:
         return self.red(e)
 
     def ragged_in(self, e: n.Node) -> list[str]:
-        """The ragged letters that are reduced in the tree."""
-        found = [x for y in n.walk(e) if isinstance(y, a.Red) for x in y.letters]
-        return [x for x in dict.fromkeys(found) if self.letters[x].under]
+        """The ragged letters that are reduced in the tree, but in sums over what they are under."""
+        found = [x for c in e.children for x in self.rows_of(c)]
+        own = e.letters if isinstance(e, a.Red) else ()
+        return list(dict.fromkeys((*(x for x in own if self.letters[x].under), *found)))
+
+    def rows_of(self, e: n.Node) -> list[str]:
+        """Those of `ragged_in` whose rows are free outside of the tree."""
+        over = e.letters if isinstance(e, a.Red) else ()
+        return [x for x in self.ragged_in(e) if self.letters[x].under not in over]
 
     def apart(self, e: a.Red, x: str) -> Bound:
         """The reduction at each place of x, stacked or reduced in turn."""
@@ -347,10 +300,14 @@ class Evaluation:
         for place in self.places(x):
             with self.at(x, place):
                 parts.append(self.red(rest))
+        if not parts:
+            none = self.reduce(e.op, np.zeros(0, self.real))
+            return ((), none) if x in e.letters else ((x,), np.zeros(0, self.real))
         letters = parts[0][0]
         stacked = np.stack([self.spread(p, letters) for p in parts])
         if x in e.letters:
-            return letters, self.reduce(e.op, stacked)
+            op = "sum" if e.op == "sumlog" and rest.letters else e.op  # of what are logs already
+            return letters, self.reduce(op, stacked)
         return (x, *letters), stacked
 
     def of_Lin(self, e: a.Lin) -> Bound:

@@ -6,15 +6,17 @@ evaluated index by index; so is an axis under which another is ragged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from blrgen.errors import InternalError
+from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.evaluate import Array, Bound, Evaluation, Law
+from blrgen.program.axes.evaluate import Bound, Evaluation, Law
+from blrgen.program.axes.meanings import Array
 from blrgen.program.axes.text import shown
 from blrgen.value.kinds import DOUBLES, Kind
 
@@ -55,17 +57,24 @@ class _Run(Evaluation):
         order = places[::-1] if self.letters[s.letter].down else places
         outer = self.around
         key = tuple(self.bound[x] for x in outer)
-        for x in s.body:
-            if isinstance(x, a.Let) and isinstance(x.expr, a.Red) and s.letter in x.expr.letters:
-                self.store(x, self.start(x, x.expr.op))
+        for x in (y for y in s.body if isinstance(y, a.Let)):
+            sums = [e for e in x.expressions if isinstance(e, a.Red) and s.letter in e.letters]
+            if sums:
+                self.store(x, self.start(x, sums[0].op))
+        ends: dict[tuple[int, ...], int] = {}
+        for x in a.lets(s.body):
+            self.room(x)  # where there are no indices nothing else makes it
+            ends = self.ends.setdefault((x.name, s.letter), (outer, ends))[1]
         self.around = (*outer, s.letter)
+        self.each |= {s.letter} if s.each else set()
         for place in order:
-            self.ends.setdefault(s.letter, (outer, {}))[1][key] = place
+            ends[key] = place
             with self.at(s.letter, place):
                 self.body(s.body)
                 if s.stop and self.stopped(s):
                     break
         self.around = outer
+        self.each.discard(s.letter)
 
     def stopped(self, s: a.Seq) -> bool:
         """Whether the value that ends the recurrence is true at this index."""
@@ -73,49 +82,44 @@ class _Run(Evaluation):
         return bool(self.expr(a.Ref(s.stop, made.target))[1])
 
     def start(self, s: a.Let, op: str) -> Bound:
-        return (), np.array({"sum": 0.0, "sumlog": 0.0}.get(op, -np.inf), self.real)
+        return (), np.array({"sum": 0.0, "sumlog": 0.0, "last": 0.0}.get(op, -np.inf), self.real)
 
     def let(self, s: a.Let) -> None:
         """One equation for all its letters, place by place where another one is ragged."""
         if s.at and s.name not in self.values:
             self.store(s, self.start(s, "sum"))
-        loops = self.loops(s)
-        for places in product(*(self.places(x) for x in loops)):
-            self.bound.update(zip(loops, places, strict=True))
-            self.whole(s)
-            for x in loops:
-                del self.bound[x]
-
-    def loops(self, s: a.Let) -> list[str]:
         over = s.expr.letters if s.at and isinstance(s.expr, a.Red) else ()
-        found = [self.letters[x].under for x in (*s.letters, *over) if self.letters[x].under]
-        return [x for x in dict.fromkeys(found) if x not in self.bound]
+        for _ in self.row_by_row([self.letters[x].under for x in (*s.letters, *over)]):
+            self.whole(s)
 
     def whole(self, s: a.Let) -> None:
         if s.at and isinstance(s.expr, a.Red):
             self.scattered(s, s.expr)
             return
-        over = s.expr.letters if isinstance(s.expr, a.Red) else ()
+        e = s.first if s.first is not None and self.is_first(s) else s.expr
         letter = self.around[-1] if self.around else ""
-        if isinstance(s.expr, a.Red) and letter in over:
-            rest = tuple(x for x in over if x not in self.bound)
-            part = self.part(a.Red(s.expr.op, rest, s.expr.arg))
+        if isinstance(e, a.Red) and letter in e.letters:
+            rest = tuple(x for x in e.letters if x not in self.bound)
+            part = self.part(a.Red(e.op, rest, e.arg))
+            if e.op == "last":
+                self.store(s, part)
+                return
             before = self.expr(a.Ref(s.name, tuple(map(a.Ix, s.letters))))
-            op = "sum" if s.expr.op == "sumlog" else s.expr.op
+            op = "sum" if e.op == "sumlog" else e.op
             self.store(s, self.joined(lambda *x: self.reduce(op, np.stack(x)), before, part))
-        elif s.first is not None and self.is_first(s):
-            self.store(s, self.expr(s.first))
+        elif isinstance(e, a.Red) and e.op == "sum":
+            self.store(s, self.red(e, [x for x in s.bounds if {*x} & {*e.letters}]))
         else:
-            self.store(s, self.expr(s.expr))
+            self.store(s, self.expr(e))
 
     def scattered(self, s: a.Let, e: a.Red) -> None:
         """Each term is added at its own place."""
-        letters = dict.fromkeys(x for i in (*s.at, e.arg) for x in a.free(i))
+        letters = dict.fromkeys((*(x for i in (*s.at, e.arg) for x in a.free(i)), *e.letters))
         free = tuple(x for x in letters if x not in self.bound)
         whole = [len(self.places(x)) for x in free]
         terms = np.broadcast_to(self.spread(self.expr(e.arg), free), whole)
         places = self.grid(s.at, free, [self.letters[x].size for x in s.letters])
-        np.add.at(self.values[s.name], places, terms)
+        np.add.at(self.values[s.name], tuple(np.broadcast_to(x, whole) for x in places), terms)
 
     def is_first(self, s: a.Let) -> bool:
         """Whether the innermost recurrence that the equation is on is at its first index."""
@@ -125,30 +129,46 @@ class _Run(Evaluation):
         return self.bound[letter] == first
 
     def own_recurrence(self, s: a.Let) -> str:
-        return next(x for x in reversed(self.around) if x in s.letters)
+        return next(x for x in reversed(self.around) if x in s.letters and x not in self.each)
 
     def store(self, s: a.Let, value: Bound) -> None:
         """Into the array of the left side, which is made when it is first needed."""
-        sizes = [self.letters[x].size for x in s.letters]
-        kind = value[1].dtype if value[1].dtype.kind in "b" else self.real
-        if s.name not in self.values:
-            shape = [self.length(x) for x in self.stored(sizes)]
-            self.values[s.name] = np.zeros(shape, kind)
-        target = self.values[s.name]
+        target = self.room(s)
         free = tuple(x for x in s.letters if x not in self.bound)
         whole = np.broadcast_to(
             self.spread(value, free), [len(self.places(x)) for x in free]
         )  # fmt: skip
+        sizes = [self.letters[x].size for x in s.letters]
         target[self.grid(tuple(map(a.Ix, s.letters)), free, sizes)] = whole
         self.claimed(s, whole)
 
+    def room(self, s: a.Let) -> Array:
+        """The array of the left side."""
+        if s.name not in self.values:
+            sizes = [self.letters[x].size for x in s.letters]
+            shape = [self.length(x) for x in self.stored(sizes)]
+            kind = bool if isinstance(s.expr, n.Compare) else self.real
+            self.values[s.name] = np.zeros(shape, kind)
+        return self.values[s.name]
+
     def put(self, x: a.Assembled) -> Array:
         """An array from its entries."""
-        out = np.zeros([self.length(y) for y in x.sizes], self.real)
+        out = np.zeros([self.length(y) for y in self.stored(x.sizes)], self.real)
         for index, e in x.entries:
             free = tuple(y for i in index for y in a.free(i))
-            out[self.grid(index, free, x.sizes)] = self.spread(self.expr(e), free)
+            for own in self.row_by_row([self.letters[y].under for y in free]):
+                left = tuple(y for y in free if y not in own)
+                out[self.grid(index, left, x.sizes)] = self.spread(self.expr(e), left)
         return out
+
+    def row_by_row(self, letters: Sequence[str]) -> Iterator[Sequence[str]]:
+        """For all places of the letters, which are bound meanwhile."""
+        loops = [x for x in dict.fromkeys(letters) if x and x not in self.bound]
+        for places in product(*(self.places(x) for x in loops)):
+            self.bound.update(zip(loops, places, strict=True))
+            yield loops
+            for x in loops:
+                del self.bound[x]
 
     def claimed(self, s: a.Let, whole: Array) -> None:
         """What is stated of the last two axes must be so."""

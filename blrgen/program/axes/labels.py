@@ -8,6 +8,7 @@ Within one loop the order of additions stays that of the rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from blrgen.program import nodes as n
@@ -16,39 +17,50 @@ from blrgen.program.axes import nodes as a
 
 def labels(program: a.Program) -> a.Program:
     """The program with gathers and sums by label in the place of comparisons."""
-    return replace(program, body=a.mapped(program.body, lambda s: (_scattered(_gathered(s)),)))
+    rows = {x.name: x.under for x in program.letters if x.under}
+
+    def let(s: a.Let) -> tuple[a.Statement, ...]:
+        return (_scattered(_gathered(s, rows), rows),)
+
+    return replace(program, body=a.mapped(program.body, let))
 
 
-def _gathered(s: a.Let) -> a.Let:
-    def on(e: n.Node | None) -> n.Node | None:
-        return None if e is None else n.transform(e, _gather)
+def _gathered(s: a.Let, rows: Mapping[str, str]) -> a.Let:
+    def on(e: n.Node) -> n.Node:
+        return n.transform(e, lambda x: _gather(x, rows))
 
-    expr = n.transform(s.expr, _gather)
-    return replace(s, expr=expr, first=on(s.first), init=on(s.init))
+    first = None if s.first is None else on(s.first)
+    init = None if s.init is None else on(s.init)
+    return replace(s, expr=on(s.expr), first=first, init=init)
 
 
-def _gather(e: n.Node) -> n.Node:
+def _has_rows(letter: str, e: n.Node, letters: Sequence[str], rows: Mapping[str, str]) -> bool:
+    """Whether rows of different lengths are those of the letter: of a label they are others."""
+    return letter in {rows.get(x) for x in (*letters, *a.free(e))}
+
+
+def _gather(e: n.Node, rows: Mapping[str, str]) -> n.Node:
     """Σ_v [z = v] f(v) = f(z), for each such v."""
     if not isinstance(e, a.Red) or e.op != "sum":
         return e
     factors = _factors(e.arg)
-    for x in e.letters:
+    for x in (x for x in e.letters if not _has_rows(x, e.arg, e.letters, rows)):
         for f in factors:
             place = _other(f, x)
             if place is None or x in a.free(place):
                 continue
             rest = n.mul(*(a.swapped(g, {x: place}) for g in factors if g is not f))
             left = tuple(y for y in e.letters if y != x)
-            return _gather(a.Red("sum", left, rest)) if left else rest
+            return _gather(a.Red("sum", left, rest), rows) if left else rest
     return e
 
 
-def _scattered(s: a.Let) -> a.Let:
+def _scattered(s: a.Let, rows: Mapping[str, str]) -> a.Let:
     """Where each term goes to one place, it is added there."""
     if not isinstance(s.expr, a.Red) or s.expr.op != "sum" or s.at:
         return s
     factors = _factors(s.expr.arg)
-    for x in s.letters:
+    for x in (x for x in s.letters if not _has_rows(x, s.expr, s.letters, rows)):
         for f in factors:
             place = _other(f, x)
             if not isinstance(place, a.At) or not set(a.free(place)) & set(s.expr.letters):

@@ -91,7 +91,8 @@ class _Lettering:
     def changed(self, s: a.Let) -> a.Let:
         """The equation with letters chosen anew: those on the left, then those reduced."""
         every = list(dict.fromkeys((*s.letters, *_inside(s.expr))))
-        every.sort(key=lambda x: bool(self.program.letter(x).under))
+        under = {self.program.letter(x).under for x in every}
+        every.sort(key=lambda x: (bool(self.program.letter(x).under), x not in under))
         new: dict[str, str] = {}
         for x in every:
             new[x] = self.chosen(s, x, new)
@@ -101,16 +102,22 @@ class _Lettering:
     def chosen(self, s: a.Let, letter: str, new: dict[str, str]) -> str:
         """The first that is free, of those over the same axis."""
         at = self.program.letter(letter)
+        every = map(self.program.letter, {*s.letters, *_inside(s.expr)})
+        rows = {(x.size, x.pointers) for x in every if x.under == letter}
         under = new.get(at.under, at.under)
         same = [
             x for x in self.program.letters
             if (x.size, x.under, x.pointers) == (at.size, under, at.pointers)
-            and x.name not in new.values()
+            and x.name not in new.values() and rows <= self.rows(x.name)
         ]  # fmt: skip
         wanted = self.wanted(s, letter)
         best = [x.name for x in same if x.name == wanted]
         best += [x.name for x in same if not x.down] + [x.name for x in same]
         return best[0]
+
+    def rows(self, letter: str) -> set[tuple[a.Size, str]]:
+        """The axes that are ragged under the letter."""
+        return {(x.size, x.pointers) for x in self.program.letters if x.under == letter}
 
     def wanted(self, s: a.Let, letter: str) -> str:
         """The letter of the last recurrence whose values are read at this one."""
@@ -129,7 +136,7 @@ def _inside(e: n.Node) -> Iterator[str]:
 
 def _named(e: n.Node, new: dict[str, str]) -> n.Node:
     made = e.rebuilt(lambda c: _named(c, new))
-    if isinstance(made, a.Ix | a.Lag | a.Last):
+    if isinstance(made, a.Ix | a.Lag):  # a last place is that of a recurrence, whose letter stays
         return replace(made, letter=new.get(made.letter, made.letter))
     if isinstance(made, a.Red):
         return replace(made, letters=tuple(new[x] for x in made.letters))

@@ -30,13 +30,14 @@ class _Narrowing:
         self.whole |= {x.name for x in program.lets if any(self.ragged(y) for y in x.letters)}
         self.places: dict[str, tuple[int, ...]] = {}
         self.solved = _solved(program)
+        self.ending: set[str] = set()  # letters of recurrences around that may end early
 
     def ragged(self, letter: str) -> bool:
         return bool(self.program.letter(letter).under)
 
     def statement(self, s: a.Statement) -> tuple[a.Statement, ...]:
         if isinstance(s, a.Seq):
-            return (replace(s, body=tuple(x for y in s.body for x in self.read(y))),)
+            return self.read(s)
         (s,) = self.read(s)
         assert isinstance(s, a.Let)
         own = a.own_letters(s.expr) if isinstance(s.expr, a.Lin) else ()
@@ -51,7 +52,11 @@ class _Narrowing:
     def read(self, s: a.Statement) -> tuple[a.Statement, ...]:
         """The statement with fewer indices where names have lost letters."""
         if isinstance(s, a.Seq):
-            return (replace(s, body=tuple(x for y in s.body for x in self.read(y))),)
+            own = {s.letter} if s.stop else set()
+            outer, self.ending = self.ending, self.ending | own
+            body = tuple(x for y in s.body for x in self.read(y))
+            self.ending = outer
+            return (replace(s, body=body),)
         first = None if s.first is None else self.expr(s.first)
         init = None if s.init is None else self.expr(s.init)
         at = tuple(map(self.expr, s.at))
@@ -72,14 +77,31 @@ class _Narrowing:
     def counted(self, e: a.Red) -> n.Node:
         """A reduction without letters that nothing varies on."""
         free = a.free(e.arg)
-        idle = [x for x in e.letters if x not in free and not self.ragged(x)]
-        if not idle or e.op not in ("sum", "max"):
+        if e.op == "last":
             return e
-        left = tuple(x for x in e.letters if x in free)
-        inner: n.Node = replace(e, letters=left) if left else e.arg
-        sizes = [self.program.letter(x).size for x in idle] if e.op == "sum" else []
-        counts = (n.Const.of(x) if isinstance(x, int) else a.Extent(x) for x in sizes)
-        return n.mul(*counts, inner)
+        counted = (x for x in e.letters if not self.ragged(x) and x not in self.ending)
+        idle = [x for x in counted if x not in free]
+        rows = [x for x in e.letters if self.ragged(x) and x not in free]
+        e = replace(e, arg=n.mul(e.arg, *(a.Is(a.Ix(x), a.Ix(x)) for x in rows))) if rows else e
+        if not idle:
+            return e
+        left = tuple(x for x in e.letters if x not in idle)
+        sizes = [self.program.letter(x).size for x in idle]
+        count = n.mul(*(n.Const.of(x) if isinstance(x, int) else a.Extent(x) for x in sizes))
+        if e.op == "lse":
+            return self.counted_lse(e, left, n.Call("log", (count,)))
+        plain = n.Call("log", (e.arg,)) if e.op == "sumlog" else e.arg
+        inner: n.Node = replace(e, letters=left) if left else plain
+        return inner if e.op == "max" else n.mul(count, inner)
+
+    def counted_lse(self, e: a.Red, left: tuple[str, ...], log_count: n.Node) -> n.Node:
+        """log Σ exp, of so many that are alike."""
+        arg = n.add(e.arg, log_count)
+        if left:
+            return replace(e, letters=left, arg=arg)
+        if e.more is None:
+            return arg
+        return n.add(e.more, n.Call("softplus", (n.Sub(arg, e.more),)))
 
 
 def _solved(program: a.Program) -> dict[str, int]:

@@ -8,7 +8,7 @@ Loops, accumulators and scratch are found from the equations and never stated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blrgen.program.nodes import Node, transform
 from blrgen.program.nodes import Ref as Ref
@@ -102,7 +102,10 @@ class Is(Node):
 
 @dataclass(frozen=True)
 class Red(Node):
-    """Σ, max, log Σ exp or Σ log over letters; log Σ exp of one number `more` where it is there."""
+    """Σ, max, log Σ exp or Σ log over letters; log Σ exp of one number `more` where it is there.
+
+    Passes make `last`: the value at the place where a recurrence over the letters ended.
+    """
 
     op: str
     letters: tuple[str, ...]
@@ -172,11 +175,15 @@ class Let:
 
 @dataclass(frozen=True)
 class Seq:
-    """The body index by index over a letter, until the truth value named `stop` holds."""
+    """The body index by index over a letter, until the truth value named `stop` holds.
+
+    Passes make loops over `each` place alone: such a one is no recurrence, and begins nothing.
+    """
 
     letter: str
     body: tuple[Statement, ...]
     stop: str = ""
+    each: bool = False
 
 
 Statement = Let | Seq
@@ -273,7 +280,7 @@ def mapped(
         if isinstance(s, Let):
             out += change(s)
         else:
-            out.append(Seq(s.letter, mapped(s.body, change), s.stop))
+            out.append(replace(s, body=mapped(s.body, change)))
     return tuple(out)
 
 

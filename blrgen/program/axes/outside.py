@@ -21,7 +21,9 @@ from blrgen.program.program import fresh
 
 def outside(program: a.Program) -> a.Program:
     """The program with equations that read nothing of a recurrence before it."""
-    return _fetched(replace(program, body=_moved(program.body)))
+    ends = {(r.name, i.letter) for s in program.lets for e in s.expressions for r in a.refs(e)
+            for i in r.index if isinstance(i, a.Last)}  # fmt: skip
+    return _fetched(replace(program, body=_moved(program.body, ends)))
 
 
 def _fetched(program: a.Program) -> a.Program:
@@ -78,26 +80,35 @@ def _renamed(s: a.Let, names: dict[a.Ref, a.Ref]) -> tuple[a.Statement, ...]:
     return (replace(s, expr=on(s.expr), first=first, init=init),)
 
 
-def _moved(body: tuple[a.Statement, ...]) -> tuple[a.Statement, ...]:
+def _moved(body: tuple[a.Statement, ...], ends: set[tuple[str, str]]) -> tuple[a.Statement, ...]:
+    """The body with such equations outside; of `ends` where a recurrence ended is read."""
+
+    def moves(x: a.Statement, letter: str, made: set[str]) -> bool:
+        if isinstance(x, a.Let) and (x.name, letter) in ends:
+            return False
+        return not _depends(x, letter, made)
+
     out: list[a.Statement] = []
     for s in body:
         if isinstance(s, a.Let):
             out.append(s)
             continue
-        inside = list(_moved(s.body))
+        inside = list(_moved(s.body, ends))
         made = {x.name for x in a.lets(tuple(inside))}
-        free = [x for x in inside if isinstance(x, a.Let) and not _depends(x, s.letter, made)]
+        free = [x for x in inside if moves(x, s.letter, made)]
         while free:
             out += free
             inside = [x for x in inside if x not in free]
-            made -= {x.name for x in free}
-            free = [x for x in inside if isinstance(x, a.Let) and not _depends(x, s.letter, made)]
-        out.append(replace(s, body=tuple(inside)))
+            made -= {x.name for x in a.lets(tuple(free))}
+            free = [x for x in inside if moves(x, s.letter, made)]
+        out += [replace(s, body=tuple(inside))] if inside else []
     return tuple(out)
 
 
-def _depends(s: a.Let, letter: str, made: set[str]) -> bool:
+def _depends(s: a.Statement, letter: str, made: set[str]) -> bool:
     """Whether the equation has the letter, or reads what the recurrence makes."""
+    if isinstance(s, a.Seq):
+        return True
     over = {x for e in s.expressions for y in (a.free(e), _reduced(e)) for x in y}
     read = {x for e in (*s.expressions, *s.at) for x in e.names} - {s.name}
     return letter in over or letter in s.letters or bool(read & made) or bool(s.at)

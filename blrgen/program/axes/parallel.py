@@ -23,6 +23,13 @@ def parallel(loop: Loop, plan: Schedule) -> bool:
         return True
     if loop.first is not None or loop.seq.stop:
         return False
+    made = {i.let.name for i, _, _ in paths([loop])}
+    every = (r for s in plan.program.lets for e in s.expressions for r in a.refs(e))
+    if any(r.name in made and a.Last(loop.letter) in r.index for r in every):
+        return False  # whoever does the rows then has to say which was the last
+    reductions = [i.let.expr for i, _, _ in paths([loop]) if isinstance(i.let.expr, a.Red)]
+    if any(e.op == "last" and loop.letter in e.letters for e in reductions):
+        return False
     expressions = [e for i, _, _ in paths([loop]) for e in i.let.expressions]
     lags = [x for e in expressions for r in a.refs(e) for x in r.index if isinstance(x, a.Lag)]
     return all(x.letter != loop.letter for x in lags)

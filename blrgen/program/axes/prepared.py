@@ -21,6 +21,7 @@ from blrgen.program.axes.halved import halved
 from blrgen.program.axes.joined import joined
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
+from blrgen.program.axes.last_values import last_values
 from blrgen.program.axes.lettered import lettered
 from blrgen.program.axes.narrowed import narrowed
 from blrgen.program.axes.order import order
@@ -41,7 +42,7 @@ from blrgen.program.axes.written_out import written_out
 def prepared(program: a.Program, written: Set[int] = frozenset()) -> a.Program:
     """What does not depend on the order of loops; axes of the sizes in `written` are opened."""
     check(program)
-    program = turned(simpler(stable(labels(anf(joined(labels(program)))))))
+    program = turned(simpler(stable(labels(anf(joined(labels(last_values(program))))))))
     if written:
         program = dead(written_out(program, written))
     return dead(kept(quotients(share(program))))

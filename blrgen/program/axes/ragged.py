@@ -31,7 +31,7 @@ def _body(
         made: a.Statement = s
         for x in dict.fromkeys(wanted):
             if x not in around:
-                made = a.Seq(x, (made,))
+                made = a.Seq(x, (made,), each=True)
         before = out[-1] if out else None
         if (
             isinstance(before, a.Seq)

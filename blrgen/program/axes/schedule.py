@@ -255,7 +255,7 @@ class _Scheduling:
             if seq is not x.seq and (seq is not None or (x.seq is not None and x.seq.stop)):
                 continue
             places = {d: body.index(where[d]) for d in deps}
-            if not all(q != p or self.fits(d, item, letter) for d, q in places.items()):
+            if not all(q != p or self.fits(d, item, x) for d, q in places.items()):
                 continue
             last = max(places.values(), default=-1)
             if last > p and not self.may_wait(x, body[p + 1 : last + 1]):
@@ -293,22 +293,30 @@ class _Scheduling:
         filled = isinstance(item.let.expr, a.Draw) and self.rows.get(item.let.name) == letter
         return block is not None and (filled or bool({block.inner, block.outer} & set(item.nest)))
 
-    def fits(self, d: Item, item: Item, letter: str) -> bool:
-        """Whether the item may stand in the loop over the letter in which d stands."""
+    def fits(self, d: Item, item: Item, loop: Loop) -> bool:
+        """Whether the item may stand in the loop in which d stands."""
+        letter = loop.letter
         base = self.plan.base.get(letter, letter)
         if item.store and item.let.name in {x for e in _parts(d) for x in e.names}:
             maker, readers = item, d  # d reads what is overwritten
         else:
             maker, readers = d, item
         own, name = maker.let, maker.let.name
-        if base not in own.letters or own.at:
+        if own.at:
             return False
+        if base not in own.letters:  # made anew at each index of a recurrence around both
+            over = own.expr.letters if isinstance(own.expr, a.Red) else ()
+            return letter not in over and all(
+                any(x is loop.seq for x in i.around) for i in (maker, readers)
+            )
         if own.mirror and base in own.letters[-2:] and own.bounds != readers.let.bounds:
             return False
         place = own.letters.index(base)
-        if readers.let.init is not None and name in readers.let.init.names:
+        init = readers.let.init
+        if init is not None and name in init.names and not _outside(letter, readers):
             return False
-        found = [r for e in _parts(readers) for r in a.refs(e) if r.name == name]
+        parts = _parts(readers) if init is None else (*_parts(readers), init)
+        found = [r for e in parts for r in a.refs(e) if r.name == name]
         found = [r for r in found if not is_earlier(r, maker, readers)]
         return all(r.index[place] == a.Ix(base) for r in found)
 
@@ -355,6 +363,13 @@ def _as_it_lies(s: a.Let, letters: list[str]) -> list[str]:
 def _parts(i: Item) -> tuple[n.Node, ...]:
     parts = (i.let.expr, i.let.first, *i.let.at, *_truth(i.let))
     return tuple(e for e in parts if e is not None)
+
+
+def _outside(letter: str, i: Item) -> bool:
+    """Whether a loop is around the recurrence that the item is on."""
+    own = next((x.letter for x in reversed(i.around) if x.letter in i.let.letters), "")
+    around = [x.letter for x in i.around]
+    return letter in around and letter != own and around.index(letter) < around.index(own)
 
 
 def _truth(s: a.Let) -> tuple[a.Ref, ...]:

@@ -23,6 +23,7 @@ class _Known:
     """What stands for exp(arg − lse): the exponential and the reciprocal of their sum."""
 
     let: a.Let
+    letters: tuple[str, ...]
     over: str
     arg: n.Node
     exponential: str
@@ -39,7 +40,7 @@ class _Opening:
     """The names in use, and the sums that have been opened."""
 
     def __init__(self, program: a.Program) -> None:
-        self.taken = taken(program)
+        self.program, self.taken = program, taken(program)
         self.known: dict[str, _Known] = {}
 
     def let(self, s: a.Let) -> tuple[a.Statement, ...]:
@@ -71,7 +72,7 @@ class _Opening:
             return a.Let(name, letters, value, first=s.first)
 
         inner = tuple(x for x in e.letters if x in a.free(e.arg))
-        whole = (*s.letters, *inner)
+        whole = self.program.arranged((*s.letters, *inner))
         highest, top, ex, total, over = (
             self.own(f"{s.name}_{x}") for x in ("highest", "top", "exp", "total", "over")
         )
@@ -79,7 +80,7 @@ class _Opening:
         power = a.Ref(ex, tuple(map(a.Ix, whole)))
         none = n.Compare("==", of[highest], n.neg(INFINITY))
         if len(inner) == 1:
-            self.known[s.name] = _Known(s, inner[0], e.arg, ex, over)
+            self.known[s.name] = _Known(s, whole, inner[0], e.arg, ex, over)
         return (
             made(highest, s.letters, a.Red("max", inner, e.arg)),
             made(top, s.letters, n.Select(none, n.ZERO, of[highest])),
@@ -100,6 +101,7 @@ class _Opening:
         at = dict(zip(k.let.letters, right.index, strict=True))
         for x in a.free(left):
             if a.swapped(k.arg, {**at, k.over: a.Ix(x)}) == left:
-                power = a.Ref(k.exponential, (*right.index, a.Ix(x)))
+                place = {**at, k.over: a.Ix(x)}
+                power = a.Ref(k.exponential, tuple(place[y] for y in k.letters))
                 return n.mul(power, a.Ref(k.reciprocal, right.index))
         return e

@@ -211,7 +211,7 @@ class _Reader:
         if isinstance(s, ast.For):
             assert isinstance(s.target, ast.Name)
             stops = [x for x in map(self.stop, s.body) if x is not None]
-            return a.Seq(s.target.id, self.body(s.body), *stops)
+            return a.Seq(s.target.id, self.body(s.body), stops[0] if stops else "")
         if isinstance(s, ast.AnnAssign) and s.value is not None:
             return self.let(s.target, s.value, ast.unparse(s.annotation))
         if isinstance(s, ast.Assign):

@@ -20,6 +20,7 @@ from blrgen.program.arithmetic import minus, over, plus, times
 from blrgen.program.axes import factors
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.anf import taken
+from blrgen.program.axes.writable import refuse
 from blrgen.program.program import fresh
 
 Known = Mapping[str, tuple[tuple[Fraction, ...], ...]]  # given matrices, as numbers
@@ -67,6 +68,7 @@ class Writing:
 
     def whole(self) -> a.Program:
         p = self.program
+        refuse(p, self.letters)
         body = self.body(p.body)
         put: list[a.Assembled] = []
         outs: list[str] = []
@@ -106,11 +108,15 @@ class Writing:
         """All places on the written axes of a left side; of two triangles one."""
         runs = [range(int(self.size[x])) for x in s.letters if x in self.letters]
         whole = list(product(*runs))
-        if s.name in self.symmetric:
-            return [x for x in whole if x[-1] <= x[-2]]
-        if s.name in self.lower and not isinstance(s.expr, a.Lin):
+        half = s.name in self.symmetric
+        half = half or (s.name in self.lower and not isinstance(s.expr, a.Lin))
+        if half and self.is_square(s.name):
             return [x for x in whole if x[-1] <= x[-2]]
         return whole
+
+    def is_square(self, name: str) -> bool:
+        """Whether the last two axes are written."""
+        return all(x in self.axes for x in self.sizes[name][-2:])
 
     def entry_name(self, name: str, at: Places) -> str:
         if (name, at) in self.names and isinstance(self.names[name, at], str):
@@ -140,14 +146,8 @@ class Writing:
                     continue
             name = self.entry_name(s.name, at)
             self.names[s.name, at] = name
-            index = self.index(s.at, values)
-            out.append(a.Let(name, rest, expr, "dense", first, init, index))
+            out.append(a.Let(name, rest, expr, "dense", first, init, s.at))
         return out
-
-    def index(self, at: tuple[n.Node, ...], values: dict[str, int]) -> tuple[n.Node, ...]:
-        if any(x in values for i in at for x in a.free(i)):
-            raise InternalError("sums by label are not written out")
-        return at
 
     # -- expressions -----------------------------------------------------------------
     def expr(self, e: n.Node, values: dict[str, int]) -> n.Node:
@@ -179,9 +179,8 @@ class Writing:
         if isinstance(i, a.Ix) and i.letter in values:
             return a.Num(values[i.letter])
         if isinstance(i, a.At):
-            inner = self.entry(i.ref, values)
-            assert isinstance(inner, a.Ref)
-            return a.At(inner)
+            inner = tuple(self.place(x, values) for x in i.ref.index)
+            return a.At(a.Ref(i.ref.name, inner))  # labels are read where they are
         return i
 
     def entry(self, r: a.Ref, values: dict[str, int]) -> n.Node:
@@ -195,9 +194,10 @@ class Writing:
             if not isinstance(i, a.Num):
                 return a.Ref(r.name, tuple(index))
             at.append(i.value)
-        if r.name in self.symmetric and len(written) >= 2 and at[-1] > at[-2]:
+        above = self.is_square(r.name) and at[-1:] > at[-2:-1]
+        if r.name in self.symmetric and above:
             at[-1], at[-2] = at[-2], at[-1]
-        if r.name in self.lower and r.name not in self.given and at[-1] > at[-2]:
+        if r.name in self.lower and r.name not in self.given and above:
             return n.ZERO
         key = (r.name, tuple(at))
         rest = tuple(i for p, i in enumerate(index) if p not in written)

@@ -1,6 +1,7 @@
 """Programs whose loops are easily wrong, and ways to run what is printed."""
 
 import math
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -116,13 +117,16 @@ def arguments(plan: Schedule, f: Any, values: dict[str, Any], sizes: dict[str, i
         for s, n in zip(at, np.shape(values[q.name]), strict=True):
             sizes.setdefault(s, n)
     made = {s.name: s for s in p.lets}
-    real = next(x.dtype for x in values.values() if getattr(x, "dtype", np.dtype(int)).kind == "f")
+    found = (x.dtype for x in values.values() if getattr(x, "dtype", np.dtype(int)).kind == "f")
+    real = next(found, np.dtype(float))
     out = {k: np.array(v) if np.ndim(v) else v for k, v in values.items()}
     for x in p.outs:
-        shape = [of[y] if isinstance(of[y], int) else sizes[of[y]] for y in made[x].letters]
+        shape = [of[y] if isinstance(of[y], int) else sizes[of[y]]
+                 for y in p.flat(made[x].letters)]  # fmt: skip
         out[x] = np.full(shape, 9.0, real)
     for put in p.assembled:
-        shape = [x if isinstance(x, int) else sizes[x] for x in put.sizes]
+        stored = [x for i, x in enumerate(put.sizes) if not _under(p, put.sizes, i)]
+        shape = [x if isinstance(x, int) else sizes[x] for x in stored]
         out.setdefault(put.name, np.full(shape, 9.0, real))
     return {x: out.get(x, sizes.get(x)) for x in (*f.arrays, *f.wholes, *f.reals)}
 
@@ -131,11 +135,16 @@ def _under(p: a.Program, sizes: tuple, i: int) -> bool:
     return i + 1 < len(sizes) and any(x.under and x.size == sizes[i + 1] for x in p.letters)
 
 
-def plain(plan: Schedule, values: dict[str, Any], **sizes: int) -> dict[str, Any]:
-    """The printed functions run as Python."""
+def plain(
+    plan: Schedule,
+    values: dict[str, Any],
+    change: Callable[[str], str] = str,
+    **sizes: int,
+) -> dict[str, Any]:
+    """The printed functions, perhaps changed, run as Python."""
     made = functions(plan, "run")
     space = names_of_numpy()
-    exec("\n".join(map(numba.function, made)), space)
+    exec(change("\n".join(map(numba.function, made))), space)
     given = arguments(plan, made[-1], values, sizes)
     with np.errstate(all="ignore"):
         space["run"](*given.values())

@@ -10,8 +10,8 @@ With four j in one loop over b that is done once for the four:
                   s[i,j] += t0; …; s[i,j+3] += t3)
 
 and what is left of j as before.  It is done where turns share something of the innermost loop,
-where no turn reads what another one writes, and where that loop is one sum and calls no function:
-more than that is enough to do for one turn.
+where no turn reads what another one writes, and where that loop is one sum, or two that are stored
+where the turns before store them, and calls no function: more is enough to do for one turn.
 """
 
 from __future__ import annotations
@@ -81,15 +81,21 @@ def _can(loop: t.For) -> bool:
 
 
 def _pays(loop: t.For) -> bool:
-    """Whether the turns share an entry in the innermost loop, which is one sum without calls."""
+    """Whether the turns share an entry in the innermost loop, which is few sums without calls."""
     inner = _inner(loop)
     assert inner is not None
-    if len(inner.body) > 1:
+    together = all(isinstance(s, t.Increase) and _is_shared(s.target, loop, inner)
+                   for s in inner.body)  # fmt: skip
+    if len(inner.body) > (2 if together else 1):
         return False
     parts = [x for s in inner.body for e in t.expressions(s) for x in n.walk(e)]
-    entries = [x for x in parts if isinstance(x, t.Entry)]
-    shared = [x for x in entries if loop.letter not in x.names and inner.letter in x.names]
+    shared = [x for x in parts if _is_shared(x, loop, inner)]
     return bool(shared) and not any(isinstance(x, n.Call) for x in parts)
+
+
+def _is_shared(e: n.Node, loop: t.For, inner: t.For) -> bool:
+    """Whether it is the same entry at every turn, another one at each place of the inner loop."""
+    return isinstance(e, t.Entry) and loop.letter not in e.names and inner.letter in e.names
 
 
 def _flat(body: Body) -> list[t.Assign | t.Increase]:

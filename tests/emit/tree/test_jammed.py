@@ -38,6 +38,12 @@ SUMS = over_j(
 )
 PRODUCT = over_j(rows(t.Increase(entry("y", B), n.mul(entry("p", ROW, J), entry("x", J, B)))))
 
+SQUARE = n.mul(entry("f", J), entry("f", J), entry("x", J, B), entry("x", J, B))
+TWO = over_j(
+    rows(t.Increase(entry("y", B), SQUARE), t.Increase(entry("w", B), n.mul(SQUARE, SQUARE))),
+    stop=ROW,
+)
+
 
 def run(body, **values):
     """The arrays after the statements."""
@@ -49,17 +55,17 @@ def run(body, **values):
 def arrays(i):
     rng = np.random.default_rng(0)
     x, p = rng.normal(size=(9, 5)), rng.normal(size=(9, 9))
-    return {"i": i, "m": 5, "x": x, "p": p, "f": rng.normal(size=5), "y": np.ones(5),
-            "s": np.ones((9, 9))}  # fmt: skip
+    return {"i": i, "m": 5, "x": x, "p": p, "f": rng.normal(size=9), "y": np.ones(5),
+            "w": np.ones(5), "s": np.ones((9, 9))}  # fmt: skip
 
 
-@pytest.mark.parametrize("loop", [SUMS, PRODUCT], ids=["sums", "product"])
+@pytest.mark.parametrize("loop", [SUMS, PRODUCT, TWO], ids=["sums", "product", "two"])
 @pytest.mark.parametrize("i", range(9))
 def test_the_numbers_are_the_same_for_every_count(loop, i):
     turned = jammed((loop,))
     assert turned != (loop,)
     plain, four = run((loop,), **arrays(i)), run(turned, **arrays(i))
-    for name in ("s", "y"):
+    for name in ("s", "y", "w"):
         np.testing.assert_allclose(four[name], plain[name], rtol=1e-14)
 
 
@@ -137,7 +143,9 @@ def test_a_number_that_is_used_later_is_that_of_the_last_turn():
         ),
         # nothing is shared
         over_j(rows(t.Assign(entry("z", J, B), entry("x", J, B)))),
-        # several statements, and functions, are enough work
+        # several statements, three sums, two of each turn, and functions are enough work
+        over_j(rows(*TWO.body[0].body, t.Increase(entry("v", B), entry("x", J, B)))),
+        over_j(rows(t.Increase(entry("y", B), SQUARE), t.Increase(entry("s", J, B), SQUARE))),
         over_j(
             t.Assign(T, n.ZERO),
             rows(

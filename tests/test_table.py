@@ -117,7 +117,7 @@ def test_what_is_missing_is_what_is_known_of_the_algorithm() -> None:
     assert [e.needs for e in table.entries() if e.title == "bSAM"] == [known["bsam"]["missing"]]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("words", "package"),
     [
@@ -161,7 +161,7 @@ def models() -> list[tuple[str, str]]:
 NUMERIC = ("--ncvmp", "--cvi")  # sums over nodes
 
 
-@pytest.mark.sweep(9)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize(("name", "flag"), models())
 def test_a_model_of_the_table_is_derived_proved_and_run(name: str, flag: str) -> None:
     found = table._of_model(name, flag, lambda what: None, targets=("numpy",))

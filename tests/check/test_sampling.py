@@ -55,6 +55,7 @@ def test_without_a_sampler_the_distribution_function_is_inverted(tmp_path: Path)
     assert "inverted" in text
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("mistake", ["rate for scale", "shape", "sign", "shift", "no number"])
 def test_wrong_samplers(tmp_path: Path, mistake: str) -> None:
     r = rate(context(tmp_path))

@@ -114,6 +114,7 @@ def log_gammas(e: Any) -> Any:
     return sp.expand_log(e, force=True)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_means_and_covariances(kind: str, tmp_path: Path) -> None:
     f = family(kind, tmp_path)

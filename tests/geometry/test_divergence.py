@@ -52,7 +52,7 @@ def expectation(f: Family, point: dict[Any, Any], what: Any) -> Any:
     return table.mean(values)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("name", SINGLE)
 def test_kl_against_quadrature(name: str) -> None:
     """KL = E_q[log q − log q′] > 0 = H(q, q′) − 𝓗(q), at two interior members."""

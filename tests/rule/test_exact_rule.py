@@ -122,7 +122,7 @@ SIZED = [n for n in list_families() if size_symbols(read_family(n)) and n != "ga
 SCALAR = [n for n in WHOLE if read_family(n).elementwise]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", SCALAR)
 def test_working_step_of_scalar_families(name: str) -> None:
     """λ(ψ⁺) = λ(ψ) − ρ∇_μ(E_q[ℓ] − 𝓗), as below, at an interior member."""

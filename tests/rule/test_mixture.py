@@ -57,7 +57,7 @@ def test_the_weights_move_as_the_law_of_z() -> None:
     assert weights_proof(derive("mixture:gaussian-full", ["delta"])).level == "identity"
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("family", sorted(list_families()))
 def test_every_family_is_a_component(family: str) -> None:
     """Or is refused with the reason for which it has no rule of its own."""

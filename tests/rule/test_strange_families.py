@@ -81,6 +81,7 @@ def summed(name: str) -> tuple[Array, Array, Array, Array]:
     return weight / weight.sum(), rows, log_h(*place), loss(*place)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [n for n, c in CASES.items() if c[6] is not None])
 def test_the_rule_is_that_of_the_density(name: str, tmp_path: Path) -> None:
     d = blrgen.derive(made(name, tmp_path))

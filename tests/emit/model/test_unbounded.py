@@ -136,6 +136,7 @@ def test_trends_without_noise(unit):
         assert "unbounded" not in reasons("local-linear-trend", 200, y=seen * unit)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9])
 @pytest.mark.parametrize("name", ["regression", "precision"])
 def test_regressions_that_leave_nothing(name, unit):

@@ -193,6 +193,18 @@ def test_the_time_of_every_pass_goes_to_standard_error(invoke, words, line, tmp_
         assert any(row.startswith(line) for row in rows)
 
 
+def test_the_table_in_every_format(invoke, monkeypatch):
+    from blrgen import table
+    from blrgen.show.table_pages import as_markdown
+
+    made = table.Algorithm("sgd", "gaussian-fixed", ("delta",), 3, "identity", (), ())
+    rows = (table.Row("Optimization", "Gradient descent", (made,), ""),)
+    monkeypatch.setattr(table, "computed", lambda say: rows)
+    assert invoke("table").out.rstrip() == table.as_text(rows).rstrip()
+    assert invoke("table", "--format", "markdown").out.rstrip() == as_markdown(rows).rstrip()
+    assert json.loads(invoke("table", "--format", "json").out) == table.as_data(rows)
+
+
 def test_help_tells_of_the_times(invoke):
     for command in ("derive", "generate", "verify", "show", "table"):
         assert "--time-passes" in invoke(command, "--help").out

@@ -135,3 +135,12 @@ def test_the_same_bytes_for_any_hash_seed(root, wrong):
         return subprocess.run(words, env=where, capture_output=True, check=False).stdout
 
     assert said("1") == said("2") == said("3") != b""
+
+
+def test_an_algorithm_as_text_and_as_json(invoke):
+    said = invoke("derive", "beta-bernoulli.model", "--conjugate")
+    assert (said.code, said.err) == (0, "")
+    assert "beta" in said.out
+    data = json.loads(invoke("derive", "beta-bernoulli.model", "--conjugate", "--json").out)
+    assert (data["schema"], data["algorithm"]) == ("blrgen.model-derivation/1", "conjugate")
+    assert all(step["equation"] for step in data["steps"])

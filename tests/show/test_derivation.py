@@ -30,6 +30,7 @@ from blrgen.core import (
 from blrgen.errors import InternalError, UserError
 from blrgen.read.recipe import read_recipes
 from blrgen.show import notebook, render
+from blrgen.show.derivation import terminal_columns
 from blrgen.show.text import broken
 from blrgen.text.table import width
 
@@ -363,3 +364,14 @@ def test_a_long_argument_has_a_letter_on_the_page_alone() -> None:
     assert "update    κ   ← √(η₁² + η₂²)" in text
     assert text.count("√(η₁² + η₂²)") == 2
     assert not any("kappa" in e for _, e in json.loads(render(d, "json"))["update"])
+
+
+@pytest.mark.parametrize(("there", "used"), [(20, 80), (80, 80), (93, 93), (300, 100)])
+def test_the_width_of_a_terminal_is_kept_in_bounds(
+    there: int, used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(there))
+    assert terminal_columns() == used
+    monkeypatch.setattr(sys, "stdout", None)
+    assert terminal_columns() == 88

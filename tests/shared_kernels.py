@@ -73,7 +73,7 @@ def _shared(njit: Callable[..., Any]) -> Callable[..., Any]:
         made = njit(**options)
 
         def decorated(function: Any) -> Any:
-            emitted = function.__module__.startswith(compiling.PREFIX)
+            emitted = str(function.__module__).startswith(compiling.PREFIX)
             if emitted and not _COMPILED[0]:
                 return _plain(function)
             if not (emitted and _SHARED[0]):

@@ -172,11 +172,12 @@ def _gathered(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dic
 
 
 def _is_row(e: a.Ref, letter: str) -> bool:
-    """Whether all indices are letters, the rows' and others."""
+    """Whether all indices are letters, the rows' and others; one may be a label of each row."""
     others = [i for i in e.index if letter not in a.free(i)]
     rows = [i for i in e.index if letter in a.free(i)]
     plain = all(isinstance(i, a.Ix) for i in others) and 0 < len(others) == len({*others})
-    return plain and len(rows) == 1 and isinstance(rows[0], a.Ix | a.At)
+    alone = len(rows) == 1 and a.free(rows[0]) == (letter,)
+    return plain and alone and isinstance(rows[0], a.Ix | a.At)
 
 
 def _letters(program: a.Program, e: a.Ref, rows: str) -> tuple[str, ...]:

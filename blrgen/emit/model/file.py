@@ -41,6 +41,12 @@ def text(program: ModelProgram, target: str = "numba", dtype: str = "") -> str:
             why=str(error).splitlines()[0],
             how="`blrgen derive` says what is derived; another algorithm may have a class",
         ) from error
+    except OverflowError as error:
+        raise UserError(
+            f"--{program.algorithm} of {program.name} is made of a number beyond double precision",
+            where=program.name, why="products of the text's numbers are in its equations",
+            how="choose other units, in which they are nearer to 1",
+        ) from error  # fmt: skip
 
 
 def _arrays(x: Argument) -> tuple[Array, ...]:

@@ -106,22 +106,29 @@ def settled(
 def looped(
     eq: Equations, inside: Sequence[a.Statement], made: dict[str, str], batch: str, r: str
 ) -> list[a.Statement]:
-    """The equations round after round, those that no round changes before them."""
+    """The equations round after round, those that no round changes before them.
+
+    Blocks that nothing of another is read by need no rounds.
+    """
+    read = {x.name for s in a.lets(tuple(inside)) for x in a.refs(s.expr)}
+    guessed = {name for guess, name in made.items() if guess in read}
     turning: set[str] = set()
     lets: list[a.Let] = []
     outside: list[a.Statement] = []
     for s in a.lets(tuple(inside)):
         e = _in_round(s.expr, turning, made, r)
-        if r not in a.free(e):
+        if r not in a.free(e) and s.name not in guessed:
             outside.append(s)
             continue
         turning.add(s.name)
-        init = n.ZERO if s.name in made.values() else None
+        init = n.ZERO if s.name in guessed else None
         lets.append(replace(s, letters=(r, *s.letters), expr=e, init=init))
+    if not lets:
+        return outside
     small = eq.own("small")
     letters = {s.name: s.letters for s in lets}
     moves: list[n.Node] = []
-    for name in made.values():
+    for name in (x for x in made.values() if x in guessed):
         own = tuple(x for x in letters[name] if x not in (r, batch))
         now = a.ref(name, *letters[name])
         was = a.Ref(name, tuple(a.Lag(r, -1) if x == r else a.Ix(x) for x in letters[name]))

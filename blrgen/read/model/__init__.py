@@ -21,6 +21,7 @@
 | `layout` | How a model's values lie in arrays: plate axes, ragged ones flat, then value axes |
 | `lines` | The text of a model → its statements: one a line, going on inside open brackets |
 | `links` | In which turn statements are resolved: a deterministic node after those it needs |
+| `magnitude` | How large a number of a text is: programs compute in doubles, which end at 1e308 |
 | `mistakes` | Mistakes in a model: what kind, where, why, and what to write instead |
 | `outline` | A model's graph as plain data: plates, constants, data, nodes, edges |
 | `ranges` | Arguments that can leave their domains: a mistake only with a point that shows it |

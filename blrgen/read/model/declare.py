@@ -157,15 +157,31 @@ class Declarer:
                         "index", place, f"{target.name} runs along {i} twice",
                         instead="declare a second plate over the same size, with its own letter",
                     )  # fmt: skip
-                missing = [o for o in self.scope.axes[i].outer if o not in found]
-                if missing:
-                    whole = ", ".join([*map(str, found), *missing, i])
-                    raise self.mistakes.broken(
-                        "index", place, f"{i} counts inside {missing[0]}, which is missing",
-                        instead=f"write {target.name}[{whole}]",
-                    )  # fmt: skip
+                self.stands_inside(target, i, found, place)
             found.append(i)
         return tuple(found)
+
+    def stands_inside(
+        self, target: raw.RawTarget, i: str, before: list[str | int], place: Place
+    ) -> None:
+        """What is ragged stands right behind what it is ragged under."""
+        outer = self.scope.axes[i].outer
+        missing = [o for o in outer if o not in before]
+        if missing:
+            whole = ", ".join([*map(str, before), *missing, i])
+            raise self.mistakes.broken(
+                "index", place, f"{i} counts inside {missing[0]}, which is missing",
+                instead=f"write {target.name}[{whole}]",
+            )  # fmt: skip
+        if outer and before[-1] != outer[-1]:
+            at = before.index(outer[-1]) + 1
+            rest = left_letters(target.indices, dict(self.scope.axes))[len(before) + 1 :]
+            whole = ", ".join(map(str, [*before[:at], i, *before[at:], *rest]))
+            raise self.mistakes.broken(
+                "index", place, f"{i} counts inside {outer[-1]}, and stands right behind it",
+                why="a ragged plate is flat in arrays, one row after the other",
+                instead=f"write {target.name}[{whole}]",
+            )  # fmt: skip
 
     def unfit(self, target: raw.RawTarget, said: raw.RawIndex, place: Place) -> Broken:
         if isinstance(said, raw.RawRef) and not said.indices:

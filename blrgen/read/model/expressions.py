@@ -18,6 +18,7 @@ from blrgen.read.model import raw
 from blrgen.read.model.calls import MODEL_FUNCTIONS, call
 from blrgen.read.model.elsewhere import FUNCTIONS as FUNCTIONS_ELSEWHERE
 from blrgen.read.model.indices import Around, resolve_indices
+from blrgen.read.model.magnitude import beyond_doubles
 from blrgen.read.model.mistakes import Broken, every
 from blrgen.read.model.scope import Scope
 from blrgen.read.model.unify import shape_words
@@ -49,6 +50,15 @@ class Resolver:
         self.products = 0  # of matrices so far: each stands inside the next
 
     def read(self, e: raw.RawExpr) -> Expr:
+        """The expression, which is no number beyond what programs compute with."""
+        found = self.resolved(e)
+        if beyond_doubles(found):
+            self.wrong("domain", e.place, "a number beyond those in double precision",
+                       why="those that programs compute with are between 1e-300 and 1e300, or 0",
+                       how="choose other units")  # fmt: skip
+        return found
+
+    def resolved(self, e: raw.RawExpr) -> Expr:
         match e:
             case raw.RawNumber(value=value):
                 return Number(value, (), e.place)

@@ -89,3 +89,74 @@ def test_steps_over_some_rows_do_not_find_what_each_row_has():
     (refusal,) = trouble(source, "online-em")
     assert "--online-em does not apply to w" in refusal
     assert trouble(source, "em") == []
+
+
+FLAT = {
+    "labels of two plates": """
+plate n in N
+plate j in T
+plate k in K
+P[k] ~ dirichlet(ones(V))
+pi ~ dirichlet(ones(K))
+z[n,j] ~ categorical(pi)
+y[n,j] ~ categorical(P[z[n,j]])   observed
+""",
+    "ragged behind another plate": """
+plate n in N
+plate i in L[n]
+plate j in J
+u[j,n,i] ~ gaussian(1, 2)
+y[j,n,i] ~ gaussian(u[j,n,i], 1)   observed
+""",
+    "a shape that nothing moves": """
+plate n in N
+const c in (0, oo)
+s ~ gamma(3, c)
+r ~ beta(1, 1)
+y[n] ~ poisson(s/s)   observed
+x[n] ~ bernoulli(r)   observed
+""",
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_loops_read_what_arrays_do(name):
+    assert trouble(FLAT[name], "vmp") == []
+
+
+CHAINS = """
+plate n in N
+plate j in 3
+plate k in K
+pi ~ dirichlet(ones(K))
+P[k] ~ dirichlet(ones(K))
+z[n,1] ~ categorical(pi)
+z[n,j] ~ categorical(P[z[n,j-1]])
+r[k] ~ beta(3, 1)
+y[n,j] ~ geometric(r[z[n,j]])   observed
+"""
+APART = """
+plate n in N
+plate k in 2
+pi ~ dirichlet(ones(2))
+z[n] ~ categorical(pi)
+r[k] ~ beta(3, 1)
+u[n] ~ gamma(1, 1)
+w[n] ~ gamma(1, 1)
+m[k] ~ gaussian(3, 2)
+x[n] ~ bernoulli(r[z[n]])   observed
+y[n] ~ gaussian(m[z[n]], 1/u[n])   observed
+v[n] ~ poisson(w[n])   observed
+"""
+
+
+@pytest.mark.parametrize("source", [CHAINS, APART], ids=["first of a chain", "blocks apart"])
+def test_steps_over_some_rows(source):
+    assert trouble(source, "svi") == []
+    assert verified(source, "svi") == []
+
+
+def test_a_number_beyond_doubles_is_refused_where_it_is_made():
+    source = "plate n in N\nm ~ gaussian(1e200, 1)\nx[n] ~ gaussian(m, 1)   observed\n"
+    (refusal, *_) = trouble(source, "vmp")
+    assert "is made of a number beyond double precision" in refusal

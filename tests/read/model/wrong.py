@@ -869,4 +869,20 @@ x ~ gaussian(0,
   exp()) observed""",
         [("arguments", 2, 3), ("arguments", 3, 3), ("arguments", 3, 3)],
     ),
+    Wrong(
+        """\
+plate n in N
+plate i in L[n]
+plate j in J
+m ~ gaussian(0, 1)
+x[n,j,i] ~ gaussian(m, 1) observed""",
+        [("index", 5, 7)],
+    ),
+    Wrong(
+        """\
+plate n in N
+m ~ gaussian(0, 1e400)
+x[n] ~ gaussian(m, 2**3**4**5 + 1e-320) observed""",
+        [("domain", 2, 17), ("domain", 3, 23), ("domain", 3, 33)],
+    ),
 ]

@@ -207,10 +207,14 @@ def _moved(x: Array, axis: str, new: str) -> Array:
 
 
 def reads_old_rows(program: a.Program, arguments: Sequence[Argument], axis: str) -> bool:
-    """Whether a sum over all rows is left in the program."""
+    """Whether a sum over all rows is left in the program, or what the state holds of each."""
     names = {x.array.name for x in arguments if axis in x.array.sizes}
+    come = {y for x in arguments for y in (x.array.name, x.seen)}
+    held = {q.name for q in program.given if axis in q.sizes} - come
     over = {x.name for x in program.letters if x.size == axis}
     for s in program.lets:
+        if held & {x for e in s.expressions for x in e.names}:
+            return True
         for e in s.expressions:
             for x in n.walk(e):
                 if isinstance(x, a.Red) and set(x.letters) & over and set(x.names) & names:

@@ -160,3 +160,14 @@ def test_a_number_beyond_doubles_is_refused_where_it_is_made():
     source = "plate n in N\nm ~ gaussian(1e200, 1)\nx[n] ~ gaussian(m, 1)   observed\n"
     (refusal, *_) = trouble(source, "vmp")
     assert "is made of a number beyond double precision" in refusal
+
+
+def test_new_rows_have_no_density_where_each_has_a_point():
+    source = """
+plate n in N
+r ~ beta(1, 1)
+param w[n] in R
+y[n] ~ gaussian(w[n], 1)   observed
+x[n] ~ bernoulli(r)   observed
+"""
+    assert trouble(source, "em") == []

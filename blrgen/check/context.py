@@ -102,6 +102,11 @@ class Context:
                 outer.append((p, self.measure.table(p)))
         return [*inner, *outer]
 
+    def has_value(self, e: Expr, point: Mapping[Expr, Expr]) -> bool:
+        """Whether an expression has a value in the digits that others are compared in."""
+        with mpmath.workdps(DPS):
+            return self._number(e, {k: number(v) for k, v in point.items()}) is not None
+
     def value(self, e: Expr, point: Mapping[Expr, Expr], what: str, should: Value) -> Value:
         """A derived expression at a point, or its limit where it is 0/0 there."""
         with mpmath.workdps(DPS):

@@ -97,6 +97,27 @@ def test_a_family_from_its_file_alone(tmp_path: Path) -> None:
     assert {"normalised", "mean", "covariance", "entropy", "rule"} <= {f.stage for f in findings}
 
 
+def test_places_next_to_an_end_are_no_counterexamples(tmp_path: Path) -> None:
+    """With b = 1/40 a quarter of the mass lies nearer to 1 than 1e-600."""
+    path = tmp_path / "kumaraswamy.toml"
+    path.write_text("""
+name = "kumaraswamy"
+title = "Kumaraswamy, first shape known"
+variable = "x"
+support = "(0, 1)"
+statistics = ["log(1 - x**a)"]
+base_measure = "x**(a - 1)/(1 - x**a)"
+[natural]
+eta = "(0, oo)"
+[working]
+b = { domain = "(0, oo)", natural = "eta" }
+[fixed]
+a = "(0, oo)"
+""")
+    (found,) = (f for f in check(str(path)) if f.stage == "parametrisations")
+    assert found.passed, found.text
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -119,8 +119,7 @@ class BayesBiNNStaleMean:
             _run_anew(_draw_anew, _draw_anew_threads, rng, (theta, self.lam), self.tau)
         else:
             eps = _views("eps", eps, self.params, self.check_finite)
-            for arrays in zip(theta, self.lam, eps, strict=True):
-                _draw(*arrays, *_typed(arrays[0], self.tau))
+            _run(_draw, None, (theta, self.lam, eps), self.tau)
         self._pending = {"theta": theta}
         return _lent(theta, self.params)
 
@@ -283,11 +282,6 @@ def _held(name: str, params: Arrays) -> Arrays:
     return list(params) if isinstance(params, list | tuple) else params
 
 
-def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
-    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
-    return [tuple(map(like.dtype.type, numbers))] if numbers else []
-
-
 def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
     """Return flat arrays in the shape of the parameters, one array if they are one."""
     shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
@@ -331,7 +325,7 @@ def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     if isinstance(like, np.ndarray):
         _shaped_as(name, x, like.shape, like)
     elif isinstance(x, bool) or not isinstance(x, kind):
-        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+        raise TypeError(f"{name} = {x!r} is no {'whole ' * isinstance(like, int)}number")
     domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
     low, high = map(float, domain[1:-1].split(","))
     above = x >= low if domain[0] == "[" else x > low
@@ -367,13 +361,13 @@ PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
-    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    """Run a kernel on lists of arrays, place by place; with threads if it has a form for them."""
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             dtype = arrays[0].dtype
             typed = [tuple(map(dtype.type, numbers))] if numbers else []
-        if stretch := _stretch(arrays[0].size):
+        if threaded and (stretch := _stretch(arrays[0].size)):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)
@@ -398,7 +392,7 @@ def _run_anew(
     for place, arrays in enumerate(zip(*rows, strict=True)):
         if place == 0 or not together:
             key, first = int(rng.integers(2**63)), 0
-        typed = _typed(arrays[0], *numbers)
+        typed = [tuple(map(arrays[0].dtype.type, numbers))] if numbers else []
         if stretch := _stretch(arrays[0].size):
             threaded(stretch, key, first, *typed, *arrays)
         else:

@@ -241,7 +241,7 @@ def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     if isinstance(like, np.ndarray):
         _shaped_as(name, x, like.shape, like)
     elif isinstance(x, bool) or not isinstance(x, kind):
-        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+        raise TypeError(f"{name} = {x!r} is no {'whole ' * isinstance(like, int)}number")
     domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
     low, high = map(float, domain[1:-1].split(","))
     above = x >= low if domain[0] == "[" else x > low

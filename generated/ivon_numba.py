@@ -165,8 +165,7 @@ class IVON:
             _run_anew(_draw_anew, _draw_anew_threads, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self.params, self.check_finite)
-            for arrays in zip(theta, self.m, self.h, eps, strict=True):
-                _draw(*arrays, *_typed(arrays[0], self.delta, one_over_sqrt_N))
+            _run(_draw, None, (theta, self.m, self.h, eps), self.delta, one_over_sqrt_N)
         self._pending = {"theta": theta}
         return _lent(theta, self.params)
 
@@ -180,7 +179,7 @@ class IVON:
             self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
         rows = [self._pending["theta"], self.m, self.h, g, self._sums["g_sum"],
                 self._sums["h_hat_sum"]]  # fmt: skip
-        _run(_observe, _observe_threads, rows, self.delta, self.N)
+        _run(_observe, None, rows, self.delta, self.N)
         self._pending = {}
         self._draws += 1
 
@@ -240,7 +239,7 @@ class IVON:
                    one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
                    beta1_correction)  # fmt: skip
         rows = [self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]]
-        _run(_step_averaged, _step_averaged_threads, rows, *numbers)
+        _run(_step_averaged, None, rows, *numbers)
         self._sums = {}
         self._draws = 0
 
@@ -348,24 +347,6 @@ def _draw_anew_threads(stretch: int, key: int, at: int, numbers: Numbers, *array
         _draw_anew(key, at + part * stretch, numbers, theta[here], m[here], h[here])
 
 
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _observe_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
-    """Run `_observe` on stretches of the arrays, with threads."""
-    theta, m, h, g, g_sum, h_hat_sum = arrays
-    for part in prange(-(-theta.size // stretch)):
-        here = slice(part * stretch, (part + 1) * stretch)
-        _observe(theta[here], m[here], h[here], g[here], g_sum[here], h_hat_sum[here], numbers)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_averaged_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
-    """Run `_step_averaged` on stretches of the arrays, with threads."""
-    m, u, h, g_sum, h_hat_sum = arrays
-    for part in prange(-(-m.size // stretch)):
-        here = slice(part * stretch, (part + 1) * stretch)
-        _step_averaged(m[here], u[here], h[here], g_sum[here], h_hat_sum[here], numbers)
-
-
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _both_anew(key: int, at: int, numbers: Numbers, *arrays: Array) -> None:
     """Run `_step`, then `_draw` with new noise, of the elements from `at` on."""
@@ -434,11 +415,6 @@ def _held(name: str, params: Arrays) -> Arrays:
     return list(params) if isinstance(params, list | tuple) else params
 
 
-def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
-    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
-    return [tuple(map(like.dtype.type, numbers))] if numbers else []
-
-
 def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
     """Return flat arrays in the shape of the parameters, one array if they are one."""
     shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
@@ -482,7 +458,7 @@ def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     if isinstance(like, np.ndarray):
         _shaped_as(name, x, like.shape, like)
     elif isinstance(x, bool) or not isinstance(x, kind):
-        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+        raise TypeError(f"{name} = {x!r} is no {'whole ' * isinstance(like, int)}number")
     domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
     low, high = map(float, domain[1:-1].split(","))
     above = x >= low if domain[0] == "[" else x > low
@@ -518,13 +494,13 @@ PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
-    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    """Run a kernel on lists of arrays, place by place; with threads if it has a form for them."""
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             dtype = arrays[0].dtype
             typed = [tuple(map(dtype.type, numbers))] if numbers else []
-        if stretch := _stretch(arrays[0].size):
+        if threaded and (stretch := _stretch(arrays[0].size)):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)
@@ -549,7 +525,7 @@ def _run_anew(
     for place, arrays in enumerate(zip(*rows, strict=True)):
         if place == 0 or not together:
             key, first = int(rng.integers(2**63)), 0
-        typed = _typed(arrays[0], *numbers)
+        typed = [tuple(map(arrays[0].dtype.type, numbers))] if numbers else []
         if stretch := _stretch(arrays[0].size):
             threaded(stretch, key, first, *typed, *arrays)
         else:

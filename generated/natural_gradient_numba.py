@@ -204,7 +204,7 @@ def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     if isinstance(like, np.ndarray):
         _shaped_as(name, x, like.shape, like)
     elif isinstance(x, bool) or not isinstance(x, kind):
-        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+        raise TypeError(f"{name} = {x!r} is no {'whole ' * isinstance(like, int)}number")
     domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
     low, high = map(float, domain[1:-1].split(","))
     above = x >= low if domain[0] == "[" else x > low
@@ -240,13 +240,13 @@ PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
-    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    """Run a kernel on lists of arrays, place by place; with threads if it has a form for them."""
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             dtype = arrays[0].dtype
             typed = [tuple(map(dtype.type, numbers))] if numbers else []
-        if stretch := _stretch(arrays[0].size):
+        if threaded and (stretch := _stretch(arrays[0].size)):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)

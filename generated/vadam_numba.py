@@ -146,8 +146,7 @@ class Vadam:
             _run_anew(_draw_anew, _draw_anew_threads, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self.params, self.check_finite)
-            for arrays in zip(theta, self.m, self.s, eps, strict=True):
-                _draw(*arrays, *_typed(arrays[0], self.delta, one_over_sqrt_N))
+            _run(_draw, None, (theta, self.m, self.s, eps), self.delta, one_over_sqrt_N)
         self._pending = {"theta": theta}
         return _lent(theta, self.params)
 
@@ -159,7 +158,7 @@ class Vadam:
         if not self._sums:
             self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
             self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
-        _run(_observe, _observe_threads, (g, self._sums["g_sum"], self._sums["h_hat_sum"]))
+        _run(_observe, None, (g, self._sums["g_sum"], self._sums["h_hat_sum"]))
         self._pending = {}
         self._draws += 1
 
@@ -219,7 +218,7 @@ class Vadam:
         numbers = (self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
                    one_minus_beta2, scaled_alpha, scaled_delta)  # fmt: skip
         rows = [self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]]
-        _run(_step_averaged, _step_averaged_threads, rows, *numbers)
+        _run(_step_averaged, None, rows, *numbers)
         self._sums = {}
         self._draws = 0
 
@@ -321,24 +320,6 @@ def _draw_anew_threads(stretch: int, key: int, at: int, numbers: Numbers, *array
         _draw_anew(key, at + part * stretch, numbers, theta[here], m[here], s[here])
 
 
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _observe_threads(stretch: int, *arrays: Array) -> None:
-    """Run `_observe` on stretches of the arrays, with threads."""
-    g, g_sum, h_hat_sum = arrays
-    for part in prange(-(-g.size // stretch)):
-        here = slice(part * stretch, (part + 1) * stretch)
-        _observe(g[here], g_sum[here], h_hat_sum[here])
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_averaged_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
-    """Run `_step_averaged` on stretches of the arrays, with threads."""
-    m, u, s, g_sum, h_hat_sum = arrays
-    for part in prange(-(-m.size // stretch)):
-        here = slice(part * stretch, (part + 1) * stretch)
-        _step_averaged(m[here], u[here], s[here], g_sum[here], h_hat_sum[here], numbers)
-
-
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _both_anew(key: int, at: int, numbers: Numbers, *arrays: Array) -> None:
     """Run `_step`, then `_draw` with new noise, of the elements from `at` on."""
@@ -407,11 +388,6 @@ def _held(name: str, params: Arrays) -> Arrays:
     return list(params) if isinstance(params, list | tuple) else params
 
 
-def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
-    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
-    return [tuple(map(like.dtype.type, numbers))] if numbers else []
-
-
 def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
     """Return flat arrays in the shape of the parameters, one array if they are one."""
     shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
@@ -455,7 +431,7 @@ def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     if isinstance(like, np.ndarray):
         _shaped_as(name, x, like.shape, like)
     elif isinstance(x, bool) or not isinstance(x, kind):
-        raise TypeError(f"{name} = {x!r} is no {type(like).__name__}")
+        raise TypeError(f"{name} = {x!r} is no {'whole ' * isinstance(like, int)}number")
     domain = domains.get(name.partition("[")[0]) or "(-inf, inf)"
     low, high = map(float, domain[1:-1].split(","))
     above = x >= low if domain[0] == "[" else x > low
@@ -491,13 +467,13 @@ PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
-    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    """Run a kernel on lists of arrays, place by place; with threads if it has a form for them."""
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             dtype = arrays[0].dtype
             typed = [tuple(map(dtype.type, numbers))] if numbers else []
-        if stretch := _stretch(arrays[0].size):
+        if threaded and (stretch := _stretch(arrays[0].size)):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)
@@ -522,7 +498,7 @@ def _run_anew(
     for place, arrays in enumerate(zip(*rows, strict=True)):
         if place == 0 or not together:
             key, first = int(rng.integers(2**63)), 0
-        typed = _typed(arrays[0], *numbers)
+        typed = [tuple(map(arrays[0].dtype.type, numbers))] if numbers else []
         if stretch := _stretch(arrays[0].size):
             threaded(stretch, key, first, *typed, *arrays)
         else:

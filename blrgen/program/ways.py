@@ -158,7 +158,7 @@ class Ways:
                 continue
             if k in noisy:
                 found.append(Joined(k, self.noises()))
-            if what != "again" and (what != "draw" or not self.draws_itself):
+            if what == "single" or (what == "draw" and not self.draws_itself):
                 found.append(Joined(k))
         return found
 

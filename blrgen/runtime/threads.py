@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import config, get_num_threads
 
-from blrgen.runtime.arrays import Array, _typed
+from blrgen.runtime.arrays import Array
 
 THREADED = 65536  # elements from which a thread of its own is worth its start
 PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
@@ -16,13 +16,13 @@ PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
-    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    """Run a kernel on lists of arrays, place by place; with threads if it has a form for them."""
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             dtype = arrays[0].dtype
             typed = [tuple(map(dtype.type, numbers))] if numbers else []
-        if stretch := _stretch(arrays[0].size):
+        if threaded and (stretch := _stretch(arrays[0].size)):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)
@@ -47,7 +47,7 @@ def _run_anew(
     for place, arrays in enumerate(zip(*rows, strict=True)):
         if place == 0 or not together:
             key, first = int(rng.integers(2**63)), 0
-        typed = _typed(arrays[0], *numbers)
+        typed = [tuple(map(arrays[0].dtype.type, numbers))] if numbers else []
         if stretch := _stretch(arrays[0].size):
             threaded(stretch, key, first, *typed, *arrays)
         else:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.emit.common import input_words
-from blrgen.emit.optimizer.base import Base, Given, handing, together
+from blrgen.emit.optimizer.base import Base, Given, handing
 from blrgen.emit.optimizer.parts import (
     ARRAYS,
     COUNT,
@@ -102,9 +102,8 @@ def _either(w: Writer, made: Kernel, given: Given) -> c.When:
     views = [
         c.Set((c.Name(x),), c.call("_views", c.Literal(x), c.Name(x), PARAMS, FINITE)) for x in own
     ]
-    loop = c.Loop((c.Name("arrays"),), together(w.rows(made.arrays, given)),
-                  (w.called(made, handed),))  # fmt: skip
-    return c.When(absent, tuple(anew), (*views, *lines, loop))
+    run = handing("_run", (c.Name(made.name), NOTHING), w.rows(made.arrays, given), handed, 12)
+    return c.When(absent, tuple(anew), (*views, *lines, *run))
 
 
 def _anew(w: Writer, j: Joined, given: Given, handed: Sequence[c.Expression]) -> Rows:

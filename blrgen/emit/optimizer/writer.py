@@ -157,8 +157,9 @@ class Writer(Base):
         lines, handed = self.numbered(k.scalars)
         rows = self.rows(k.arrays, given)
         if self.ways.compiled and self.ways.joins(k):
-            serial, threaded = c.Name(k.name), c.Name(f"{k.name}_threads")
-            return [*lines, *handing("_run", (serial, threaded), rows, handed)]
+            several = any(j.kernel.name == k.name and not j.noise for j in self.ways.joined())
+            threaded = c.Name(f"{k.name}_threads") if several else c.Literal(None)
+            return [*lines, *handing("_run", (c.Name(k.name), threaded), rows, handed)]
         arrays = c.Name("arrays")
         return [*lines, c.Loop((arrays,), together(rows), (self.called(k, handed),))]
 

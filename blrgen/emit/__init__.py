@@ -39,7 +39,7 @@
 
 What an emitted file is made of, for whoever runs it on symbols: every check of what a
 caller hands in is in `_check_hyperparameters` and `_check_state` (methods, where there are
-some), `_set` (an attribute in its domain), `_held`, `_mine`, `_views`, `_vector`, `_symmetric`
+some), `_set` (an attribute in its domain), `_held`, `_views`, `_vector`, `_symmetric`
 and `_shaped_as` (functions, which return what they were given, `_views` as flat views in
 a list and `_vector` as one vector); numbers go through `_typed`; the rest
 is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,

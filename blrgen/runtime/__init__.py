@@ -20,7 +20,7 @@
 | `guarded` | Steps of models that are not conjugate, in parts where need be, and nodes of sums |
 | `handed` | What a caller hands a model's class: sizes, numbers, labels, lengths, looked at |
 | `hashed` | Random words by a hash of counters |
-| `kept` | What an object keeps: attributes in their domains, resuming, one thread at a time |
+| `kept` | What an object keeps: attributes in their domains, resuming |
 | `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
 | `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
 | `stacks` | Stacks of matrices at once, in whole arrays |

@@ -73,7 +73,6 @@ class Laplace:
     """Laplace.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps.
 
         opt = Laplace(params)
         opt.step(g, H)

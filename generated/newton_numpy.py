@@ -47,7 +47,6 @@ class Newton:
     """Newton.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps.
 
         opt = Newton(params)
         opt.step(g, H)

@@ -194,11 +194,16 @@ def described(derivation: Derivation, program: Program, apart: bool = False) -> 
     params = f"`params` is the array, or the list of arrays, with the {held}; "
     if len(main.type.shape) > 1:
         params = f"`params` is the matrix {main.name}; "
-    params += "it is updated in place. Hyperparameters"
+    params += "it is updated in place."
+    free = ["hyperparameters"] if program.of("hyper") else []
     others = [v.name for v in program.of("state") if v.name != main.name]
     if apart and "precision" not in dict(derivation.candidate) and others:
-        params += f" and the other parameters, {sentence_list(others)},"
-    params += " are plain attributes and may be changed between steps."
+        free.append(f"the other parameters, {sentence_list(others)},")
+    if free:
+        said = " and ".join(free)
+        params += (
+            f" {said[0].upper()}{said[1:]} are plain attributes and may be changed between steps."
+        )
     use = "\n".join(f"    {x}" for x in usage(class_name(derivation), program))
     return f"{heading(derivation)}.\n\n{textwrap.fill(params, WIDTH - 4)}\n\n{use}"
 

@@ -28,6 +28,7 @@ def test_everything_about_a_recipe_is_proved(name: str) -> None:
         assert verdict.proofs, title
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["momentum", "adam", "vadam", "ivon"])
 def test_momentum_exhibits_its_change_of_state(name: str) -> None:
     report = verify_derivation(derive(name), targets=())

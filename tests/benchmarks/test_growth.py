@@ -69,6 +69,7 @@ def test_every_stage_takes_its_time() -> None:
     assert all(x > 0 for x in found.values())
 
 
+@pytest.mark.rest
 def test_a_mixture_has_a_curve_for_each_number_of_components() -> None:
     heard: list[str] = []
     plot = growth_tool.of_mixtures(heard.append, (1, 2), (2, 3))

@@ -143,7 +143,7 @@ def test_identify_says_what_is_missing(invoke):
     assert "add --hessian" in said.out
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     "words",
     [

@@ -20,7 +20,7 @@ def page(root):
     return lambda name: (root / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_what_is_printed_is_what_the_document_says(name, page, tmp_path):
     found = differences(page(name), tmp_path)

@@ -7,6 +7,8 @@ is what `make test` runs of it, in a tenth of the time, and `make full` compiles
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,12 +23,17 @@ LOOPS = "loops"
 TARGETS = ("numpy", LOOPS, pytest.param("numba", marks=pytest.mark.rest))
 
 
-def made(derivation: Derivation, target: str, **more: Any) -> type:
+def class_of(source: Callable[[str], str], target: str) -> Any:
+    """The class of a text for each target."""
+    if target != LOOPS:
+        return compile_class(source(target))
+    found = uncompiled(source("numba"))
+    space = vars(sys.modules[found.__module__])
+    known = names_of_numpy()  # special functions that only compiled code can run
+    space |= {x: f for x, f in known.items() if x in space and x.startswith("_")}
+    return found
+
+
+def made(derivation: Derivation, target: str) -> Any:
     """The class of a derivation."""
-    if target == LOOPS:
-        found = uncompiled(emit(derivation, "numba", **more))
-        space = vars(sys.modules[found.__module__])
-        known = names_of_numpy()  # special functions that only compiled code can run
-        space |= {x: f for x, f in known.items() if x in space and x.startswith("_")}
-        return found
-    return compile_class(emit(derivation, target, **more))
+    return class_of(partial(emit, derivation), target)

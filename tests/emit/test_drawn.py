@@ -26,6 +26,7 @@ def file(folder: Path, text: str) -> str:
     return str(path)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", list_families())
 def test_every_family_has_a_sampler(name: str) -> None:
     """Its source stands alone, and needs the parameters that it names."""

@@ -61,7 +61,7 @@ def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> N
         assert all(np.array_equal(getattr(opt, x)[0], getattr(plain, x)[0]) for x in ("u", "s"))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["adam", "sgd", "ste", "ivon"])
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("shapes", [[(70_001,)], [(300, 7)], [(60_000,), (40, 5), (9_999,)]])

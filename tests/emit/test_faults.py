@@ -192,6 +192,7 @@ def test_a_curvature_below_zero_is_one_that_steps_leave() -> None:
     assert "outside [-1.0, inf)" in words
 
 
+@pytest.mark.sweep(5)
 def test_signs_of_what_was_saved_are_looked_at(made: Made) -> None:
     opt = made.stepped(made.built(), np.random.default_rng(1))
     saved, found = opt.state_dict(), 0
@@ -322,6 +323,7 @@ def test_inputs_of_another_kind_are_refused(made: Made) -> None:
     opt.step(**good)
 
 
+@pytest.mark.sweep(5)
 def test_generators_of_another_kind_are_refused(made: Made) -> None:
     opt = made.stepped(made.built(), np.random.default_rng(8))
     for wrong in (None, 0, np.random.RandomState(0), np.random):
@@ -367,7 +369,7 @@ def test_one_thread_after_another(made: Made) -> None:
     assert whole(opt) == whole(same) and opt.t == 2
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("recipe", ["adam", "ivon", "bayesbinn", "von"])
 def test_after_a_fork_steps_are_the_same(recipe: str, target: str) -> None:

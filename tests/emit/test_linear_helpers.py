@@ -179,7 +179,7 @@ def test_products_of_rows(ridge: Any, n: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.sweep(3)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.rest)])
 @pytest.mark.parametrize("rows", [31, 300, 1000])
 def test_products_with_threads_are_the_same_for_any_number_of_them(
     ridge: Any, rows: int, dtype: Any, monkeypatch: pytest.MonkeyPatch

@@ -504,7 +504,7 @@ def sixteen_bits(made: ModuleType, size: int) -> Any:
     return np.concatenate(halves, axis=1).reshape(-1).astype(np.float64)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("place", [0, 1023, 1024, 2047, 2048, 4000])
 def test_one_undecided_choice_of_a_block(made: ModuleType, place: int) -> None:
     bits = sixteen_bits(made, 4096)

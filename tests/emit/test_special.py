@@ -82,7 +82,7 @@ def known(name: str) -> Any:
     return found
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_helper_is_right_to_four_roundings(name: str, dtype: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,11 @@ from mpmath import mp
 
 from blrgen.api import derive
 from blrgen.emit import emit
-from blrgen.emit.compile import compile_class
-
-TARGETS = ("numpy", "numba")
+from tests.emit.targets import TARGETS, class_of
 
 
 def made(what: str, target: str) -> Any:
-    return compile_class(emit(derive(what), target))
+    return class_of(partial(emit, derive(what)), target)
 
 
 def family(folder: Path, name: str, text: str) -> str:
@@ -104,12 +103,13 @@ UNSEEN = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", sorted(UNSEEN))
 def test_families_nobody_has_seen_agree_with_their_draws(name: str, tmp_path: Path) -> None:
     """Within five standard errors; both targets agree."""
     rng, results = np.random.default_rng(8), []
     more = {"w": np.array([0.5, 2.0, 1.0])} if name == "weighted" else {}
-    for target in TARGETS:
+    for target in ("numpy", "loops"):
         cls = made(family(tmp_path, name, UNSEEN[name]), target)
         opt = cls(np.array([0.4, 1.2, 2.5]), **more)
         results.append(opt.posterior())

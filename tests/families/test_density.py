@@ -69,6 +69,7 @@ def close(e: Any, point: dict[Any, Any], wanted: Any, size: Any = 1) -> bool:
     return bool(abs(value - wanted) <= mpmath.mpf(10) ** -10 * max(abs(wanted), size))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", SCALAR)
 def test_everything_agrees_with_the_density(name: str) -> None:
     g = geometry(name)

@@ -120,6 +120,7 @@ def test_a_candidate_that_is_sure_still_moves(at: float, should: float, tmp_path
     assert state == pytest.approx(should, rel=1e-14)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", ["exponential and rate", "logarithmic base", "spins"])
 def test_they_pass_their_check(name: str, tmp_path: Path) -> None:
     only = ["minimality", "normalised", "mean", "covariance", "entropy", "entropy_gradient", "rule"]

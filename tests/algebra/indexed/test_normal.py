@@ -262,6 +262,7 @@ def test_a_sum_under_a_power_merges_with_itself():
     assert log(multiplied(down, e)) == ZERO
 
 
+@pytest.mark.rest  # of whole texts tests/cli asks it, in every run
 def test_texts_do_not_depend_on_the_hash_seed(tmp_path):
     import os
     import subprocess

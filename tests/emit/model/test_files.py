@@ -63,6 +63,7 @@ def test_a_file_is_read_from_the_top():
         assert "blrgen" not in made
 
 
+@pytest.mark.rest  # of whole texts tests/cli asks it, in every run
 def test_the_same_bytes_for_any_hash_seed():
     code = (
         "from tests.emit.model.test_files import source; import hashlib;"

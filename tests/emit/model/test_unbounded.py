@@ -197,8 +197,9 @@ def test_a_point_that_has_no_step_is_no_maximum():
     assert model.run(100)["reason"] == "not finite"  # of two coefficients more is known
 
 
-@pytest.mark.sweep(2)
-@pytest.mark.parametrize("name", ["ppca", "factor-analysis-em"])
+@pytest.mark.parametrize(
+    "name", ["ppca", pytest.param("factor-analysis-em", marks=pytest.mark.rest)]
+)
 def test_a_first_state_is_in_the_units_of_the_data(name):
     x = np.concatenate([cloud(60, 3), 1 + cloud(40, 3)])
     near = made(name)(x=x, q=1, seed=0).run(tol=1e-9)

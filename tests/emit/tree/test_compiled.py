@@ -47,7 +47,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_compiled_program_is_its_reference(case: Case) -> None:
     compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)))

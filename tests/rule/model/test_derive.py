@@ -200,6 +200,7 @@ def test_the_text_reads_like_the_paper():
     assert "𝔼[log θ_dk]" in text
 
 
+@pytest.mark.rest  # of whole texts tests/cli asks it, in every run
 def test_texts_do_not_depend_on_the_hash_seed():
     code = (
         "from tests.rule.model.test_derive import shipped;"

@@ -49,6 +49,7 @@ def test_blocks_and_updates_are_proved(name, flag):
     assert found and levels(found) == {"identity"}, found
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("rounds", "level"), [(1, "random-exact"), (3, "numeric"), (20, "numeric")]
 )

@@ -21,7 +21,7 @@ from blrgen.rule.model import choices
 from blrgen.rule.model.arrivals import arrivals
 from blrgen.rule.model.chosen import with_families
 from blrgen.rule.model.edges import edges_of
-from blrgen.rule.model.exact import NotConjugate, check, exact_blocks, text
+from blrgen.rule.model.exact import NotConjugate, check, exact_blocks, joined_by_something, text
 from blrgen.rule.model.labels import labels_can_be_summed
 from blrgen.rule.model.nonconjugate import expected_sites, parted
 from blrgen.rule.model.points import point_updates
@@ -38,6 +38,7 @@ from blrgen.rule.model.rows import expected_statistics
 from blrgen.rule.model.values import Choice, ModelDerivation, PointUpdate, Update
 
 RATE = "rho_t"
+_UNKNOWN = "unknown and has no prior"
 PARTS = {  # of a step of a block that is not conjugate
     "ncvmp": "rho = 1, halved where the objective falls",
     "cvi": "rho < 1 on r and s, the conjugate part exact",
@@ -161,9 +162,11 @@ def conjugate(p: Prepared, options: Options) -> ModelDerivation:
 
 def _without_points(p: Prepared, flag: str, options: Options) -> ModelDerivation:
     if p.points:
+        said = p.points[0].kind != "param"
         raise refused(p.model, p.points[0], f"--{flag} has no points",
-                      f"{p.points[0].name} is unknown and has no prior",
-                      "--em finds it, or give it a prior")  # fmt: skip
+                      f"{p.points[0].name} is {'a point by --point' if said else _UNKNOWN}",
+                      f"--em finds it, or {'leave --point out' if said else 'give it a prior'}",
+                      )  # fmt: skip
     return _exact(p, flag, options)
 
 
@@ -225,6 +228,7 @@ def _mean_field(p: Prepared, flag: str, options: Options) -> ModelDerivation:
     groups = _groups(p, options)
     blocks = divided_blocks(p, groups)
     for group, block in zip(groups, blocks, strict=True):
+        joined_by_something(p, group, block)
         check(p, group, block, f"--{flag}")
     made = [choices.exact(_names(p.latents))]
     if len(blocks) > 1:
@@ -242,7 +246,10 @@ def vmp(p: Prepared, options: Options) -> ModelDerivation:
 def nonconjugate(p: Prepared, flag: str, options: Options) -> ModelDerivation:
     """Mean field with blocks that are not conjugate: those go a part ρ of the way."""
     groups = _groups(p, options)
-    found = parted(p, groups, divided_blocks(p, groups), flag)
+    blocks = divided_blocks(p, groups)
+    for group, block in zip(groups, blocks, strict=True):
+        joined_by_something(p, group, block)
+    found = parted(p, groups, blocks, flag)
     made = [choices.sites(found.sites)] if found.sites else []
     plain = [b for b in found.blocks if not _stepped(p, b, found.sites)]
     if plain:
@@ -323,9 +330,12 @@ def batch_axis(p: Prepared, flag: str) -> str:
 def gibbs(p: Prepared, options: Options) -> ModelDerivation:
     """Every block drawn from its full conditional."""
     if p.points:
+        name, said = p.points[0].name, p.points[0].kind != "param"
         raise refused(p.model, p.points[0], "--gibbs does not apply",
-                      f"{p.points[0].name} has no prior to be drawn with",
-                      f"write {p.points[0].name} ~ …, or use --em")  # fmt: skip
+                      f"{name} is a point by --point: it has no draws" if said else
+                      f"{name} has no prior to be drawn with",
+                      "leave --point out, or use --em" if said else
+                      f"write {name} ~ …, or use --em")  # fmt: skip
     made = _mean_field(p, "gibbs", options)
     return replace(
         made, choices=(choices.draws(_names(p.latents)),), statistics=(),

@@ -110,6 +110,19 @@ def _as_labels(p: Prepared, group: Sequence[Node]) -> str:
     return "write it as a categorical over two classes: a chain of labels can be summed"
 
 
+def joined_by_something(p: Prepared, group: Sequence[Node], block: Block) -> None:
+    """Nodes that no term has together are refused as one block: each is one by itself."""
+    several = {s for part in block.parts for s in (part.statistic.nodes,)}
+    apart = all(len(set(nodes)) == 1 for nodes in several) and len(several) > 1
+    if block.kind == "element" and apart and not block.remainder:
+        names = ",".join(n.name for n in group)
+        raise refused(
+            p.model, group[0], f"--block {names} joins nothing",
+            "no term of the log joint has more than one of them",
+            "leave --block out: each is a block by itself",
+        )  # fmt: skip
+
+
 def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
     """A block that is not conjugate is refused with the edge and the term that breaks it."""
     names = ",".join(block.nodes)

@@ -40,10 +40,13 @@ def _shift_of(d: ModelDerivation, node: Node) -> Shift | None:
     own = _axes(d, node)
     moving = {x for u in d.points for x in u.names}
     points = [p for p in d.model.nodes if moving & set(p.names) and len(p.names) == 1 and _free(p)]
+    ragged = {axis_of(p.size) for p in d.model.plates if p.outer}
     for p in points:
         other = _axes(d, p)
         for count in reversed(range(len(own))):
             last = own[len(own) - count :]
+            if ragged & {*last[:1]}:  # rows of different lengths have no places in common
+                continue
             if other[len(other) - count :] == last and _invariant(d, (node, p), count):
                 return Shift(node.name, (p.name,), count)
     return None

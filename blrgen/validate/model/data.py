@@ -6,13 +6,14 @@ they may, so that an exchanged axis shows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from blrgen.expect.factors.names import axis_of
-from blrgen.program.model.values import ModelProgram
+from blrgen.program.model.values import Array, ModelProgram
 from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
@@ -135,6 +136,23 @@ def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]
             rows = [x[:n] for x, n in zip(first, lengths[axis], strict=True)]
             return np.moveaxis(np.concatenate(rows), 0, k - 1)
     return whole
+
+
+def spread(x: Any, array: Array, lengths: Mapping[str, tuple[int, ...]]) -> Any:
+    """What lies row behind row as the index algebra reads it: all rows are as long as the longest.
+
+    What is not there repeats the last that is, so that every element is in its domain.
+    """
+    if array.axes == array.sizes:
+        return x
+    for k, axis in enumerate(map(str, array.sizes)):
+        if k > 0 and axis in lengths:
+            own = lengths[axis]
+            rows = np.split(np.moveaxis(x, k - 1, 0), np.cumsum(own)[:-1])
+            places = [np.minimum(np.arange(max(own)), n - 1) for n in own]
+            whole = np.stack([r[p] for r, p in zip(rows, places, strict=True)])
+            x = np.moveaxis(whole, (0, 1), (k - 1, k))
+    return x
 
 
 def _there(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:

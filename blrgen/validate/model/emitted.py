@@ -19,13 +19,14 @@ from blrgen.algebra.indexed.calculus import NoDerivative, partial
 from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.emit.model.places import python_name
+from blrgen.errors import InternalError
 from blrgen.expect.blocks.values import Block, Part
 from blrgen.expect.sites.values import Site
 from blrgen.program.model.lower import EXACT
-from blrgen.program.model.values import ModelProgram
+from blrgen.program.model.values import Array, ModelProgram
 from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import ModelDerivation
-from blrgen.validate.model.data import Drawn
+from blrgen.validate.model.data import Drawn, spread
 from blrgen.validate.model.laws import (
     Law,
     law_of,
@@ -72,29 +73,35 @@ class Reference:
         blocks = {u.block.name: u.block for u in self.d.updates}
         for v in program.variables:
             if v.is_point:
-                self.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+                self.points[v.name] = self.held(model, v.parts[0].array)
         for v in program.variables:
             if not v.is_point:
-                own = {p.parameter: np.asarray(model.state[p.array.name]) for p in v.parts}
+                own = {p.parameter: self.held(model, p.array) for p in v.parts}
                 self.laws[v.name] = law_of_state(self.d.model, blocks[v.name], own, self.values)
         for c in program.chained:
+            if any(x.axes != x.sizes for x in c.arrays):
+                raise InternalError("chains of different lengths that a state holds")
             marginals = {v.name: model.posterior(v.name) for v in c.variables}
             block = next(b for b in blocks.values() if set(b.nodes) == set(marginals))
             joined = bool(self.d.sites) or self.kept
             if joined and block.kind == "labels" and len(c.arrays) == 3:
-                state = [np.asarray(model.state[x.name]) for x in c.arrays]
+                state = [self.held(model, x) for x in c.arrays]
                 if [np.ndim(x) for x in state] == [2, 1, 2]:  # one chain, moves that do not change
                     self.laws[block.name] = law_of_labels(self.d.model, block, state, self.values)
                     continue
             if joined and len(c.arrays) == len(block.parts) == 3:  # h, J, C as they stand
-                state = [np.asarray(model.state[x.name]) for x in c.arrays]
+                state = [self.held(model, x) for x in c.arrays]
                 self.laws[block.name] = law_of_chain(self.d.model, block, state, self.values)
                 continue
             if joined and len(c.arrays) == 2 and block.kind == "dense":  # h and P
-                state = [np.asarray(model.state[x.name]) for x in c.arrays]
+                state = [self.held(model, x) for x in c.arrays]
                 self.laws[block.name] = law_of_joined(self.d.model, block, state, self.values)
                 continue
             self.laws[block.name] = law_of_independent(self.d.model, block, marginals, self.values)
+
+    def held(self, model: Any, array: Array) -> Any:
+        """An array of the state of a class, every row as long as the longest."""
+        return spread(np.asarray(model.state[array.name]), array, self.data.lengths)
 
     def site(self, s: Site) -> dict[str, Any]:
         """What a site gives at these q's."""
@@ -255,7 +262,7 @@ def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     advance(reference, program, rate_of(reference.d, model, model.t - 1))
     for v in program.variables:
         if v.is_point:
-            reference.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+            reference.points[v.name] = reference.held(model, v.parts[0].array)
 
 
 def rate_of(d: ModelDerivation, model: Any, t: int) -> float:
@@ -321,6 +328,10 @@ def _latent(d: ModelDerivation, name: str) -> bool:
 def residual(values: Values, places: tuple[Index, ...], e: Expression) -> float:
     """The largest |Σ terms| beside Σ |terms|, over all places."""
     parts = [values.array(Expression(((t, c),)), places) for t, c in e.terms]
+    for k, i in enumerate(places):
+        if (there := values.arrays.get(f"exists:{i.axis}")) is not None and k > 0:
+            ones = there.reshape((*there.shape, *(1,) * (len(places) - k - 1)))
+            parts = [x * ones for x in parts]  # at elements that there are
     size = sum(np.abs(x) for x in parts)
     return float(np.max(np.abs(sum(parts)) / np.where(size > 0, size, 1.0), initial=0.0))
 

@@ -170,3 +170,20 @@ y[n] ~ gaussian(w[n], 1)   observed
 x[n] ~ bernoulli(r)   observed
 """
     assert trouble(source, "em") == []
+
+
+@pytest.mark.parametrize("name", ["two latents of each element, one of them in the state",
+                                  "two ragged plates under one"])  # fmt: skip
+def test_what_a_state_holds_of_ragged_rows_is_compared(name):
+    assert verified(RAGGED + TEXTS[name], "vmp") == []
+
+
+def test_points_of_ragged_rows_do_not_move_with_their_data():
+    """Each would have an amount of its own, which is the data themselves."""
+    source = """
+param w[n,i] in R
+r ~ beta(1, 1)
+y[n,i] ~ gaussian(w[n,i], 1)   observed
+x[n,i] ~ bernoulli(r)   observed
+"""
+    assert verified(RAGGED + source, "vmp") == []

@@ -239,3 +239,22 @@ def test_a_matrix_of_each_label_is_found_row_by_row():
     (update,) = derive_model(model, "em").points
     assert update.system is not None
     assert len(update.system.unknowns[0].places) - len(update.system.shared) == 1
+
+
+def test_nodes_that_nothing_joins_are_no_block():
+    text = """
+plate n in N
+s ~ gamma(1, 1)
+r ~ gamma(1, 1)
+x[n] ~ poisson(s)   observed
+y[n] ~ poisson(r)   observed
+"""
+    for algorithm in ("vmp", "gibbs", "ncvmp"):
+        found = refusal(text, algorithm, Options(joined=(("s", "r"),)))
+        assert found.text == "--block s,r joins nothing"
+
+
+def test_what_is_a_point_by_an_option_is_not_said_to_have_no_prior():
+    for algorithm in ("gibbs", "conjugate"):
+        found = refusal(APART, algorithm, Options(point=("mu",)))
+        assert "by --point" in found.why and "leave --point out" in found.instead

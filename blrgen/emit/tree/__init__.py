@@ -8,6 +8,7 @@
 | `equations` | equations at one place of their loops → statements, and their sums |
 | `kernels` | loops of a schedule → statements: recurrences, blocks, ragged rows |
 | `functions` | a program → its functions: kernels of rows, and what runs them in chunks |
+| `sizes` | sizes that functions name: from shapes of arrays, or as arguments |
 | `staged` | a program → compiled functions, and one that calls them and is not compiled |
 | `rules` | the kernel of a rule → its functions, in loops or on whole arrays |
 | `careful` | loops in which sums keep their digits and NaN stays NaN |
@@ -17,6 +18,7 @@
 | `stores` | values put where they go at once |
 | `jammed` | four turns at once of a loop around one over rows |
 | `loads` | entries of arrays read once, where nothing changes them |
+| `lengths` | loops that call functions run as far as an array is long |
 | `views` | rows of arrays taken before the innermost loops |
 | `matrices` | vectors and matrices → array statements in the words of linear algebra |
 | `formed` | a matrix made entry by entry: a function of an entry, the loop over all |

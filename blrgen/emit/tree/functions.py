@@ -17,9 +17,11 @@ from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.equations import START
 from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import Body
+from blrgen.emit.tree.lengths import measured
 from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.reads import names_in, without_unread
+from blrgen.emit.tree.sizes import Sized
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -57,7 +59,7 @@ class Part:
         return self.loop.letter
 
 
-class Functions:
+class Functions(Sized):
     """The functions under way, their memory, and what they call."""
 
     def __init__(self, plan: Schedule, name: str, returns: bool) -> None:
@@ -200,7 +202,7 @@ class Functions:
             part = t.Span(t.name(low), t.name(high))
             rows = [x for x in self.build.first_axis(p.loop) if x in arrays]
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
-        body = (*head, *p.body)
+        body = (*head, *measured(p.body, self.lengths(arrays)))
         sizes, wholes = self.sizes(body, arrays)
         used = names_in(body)
         numbers = [q for q in self.program.given if not q.sizes and q.name in used]
@@ -247,6 +249,7 @@ class Functions:
                 out += self.called(*next(called))
             else:
                 out.append(s)
+        out = list(measured(tuple(out), self.lengths(arrays)))
         sizes, wholes = self.sizes(tuple(out), arrays)
         used = names_in(out) | names_in(self.once)
         numbers = [q for q in self.program.given if not q.sizes and q.name in used]
@@ -335,51 +338,6 @@ class Functions:
     ) -> tuple[n.Node, ...]:
         arrays = [parts.get(x, t.name(x)) for x in k.arrays]
         return (*arrays, low, high, *map(t.name, k.wholes[2:]), *map(t.name, k.reals))
-
-    # -- sizes -------------------------------------------------------------------------
-    def sizes(
-        self, body: tuple[t.Statement, ...], arrays: list[str]
-    ) -> tuple[list[t.Statement], list[str]]:
-        """Each size that the body names: from an array's shape, or as an argument."""
-        used = names_in(list(body))
-        known = {str(x.size) for x in self.program.letters}
-        known |= {str(x) for q in self.program.given for x in q.sizes}
-        head: list[t.Statement] = []
-        wholes: list[str] = []
-        for size in sorted(known & used):
-            found = next((s for x in arrays for s in self.seen(x, size)), None)
-            if found is None:
-                wholes.append(size)
-            else:
-                head.append(t.Assign(t.name(size), found))
-        for x in self.program.letters:
-            if x.under and f"{x.name}_most" in used:
-                call = n.Call("_longest", (t.name(x.pointers),))
-                head.append(t.Assign(t.name(f"{x.name}_most"), call))
-        return head, wholes
-
-    def seen(self, array: str, size: str) -> list[t.Shape]:
-        """Where an array shows the size."""
-        put = {x.name: x.sizes for x in self.program.assembled}
-        if array in put:
-            whole = list(put[array])
-        elif array in self.memory.given:
-            whole = list(self.memory.given[array].sizes)
-        elif array in self.memory.made and self.memory.values[array] == array:
-            whole = self.kept_sizes(array)
-        else:
-            return []
-        drop = [p - 1 for p, x in enumerate(whole) if x in self.memory.ragged]
-        stored = [x for p, x in enumerate(whole) if p not in drop]
-        return [t.Shape(array, p) for p, x in enumerate(stored) if x == size]
-
-    def kept_sizes(self, name: str) -> list[a.Size]:
-        """The axes that are kept of a value; those of one ragged row, or a block, have no name."""
-        letters, kept = self.memory.letters, self.memory.storages[name].kept
-        return [
-            letters[x].size if x in letters and letters[x].under in ("", *kept) else ""
-            for x in kept
-        ]  # fmt: skip
 
     def reals_of(self, arrays: list[str]) -> str:
         """An array whose numbers are real."""

@@ -141,9 +141,9 @@ class BayesBiNN:
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
-        hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        numbers = {name: getattr(self, name) for name in HYPERPARAMETERS}
         kept = {"lam": self.params, "pending": self._pending}
-        return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
+        return deepcopy({"t": self.t, "hyperparameters": numbers, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned: from all of it, or not at all."""

@@ -90,9 +90,8 @@ class GradientDescent:
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies."""
-        hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {"m": self.params}
-        return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
+        numbers = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        return deepcopy({"t": self.t, "hyperparameters": numbers, "m": self.params})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned: from all of it, or not at all."""

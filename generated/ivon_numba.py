@@ -266,10 +266,10 @@ class IVON:
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
-        hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        numbers = {name: getattr(self, name) for name in HYPERPARAMETERS}
         kept = {"m": self.params, "u": self.u, "h": self.h, "pending": self._pending,
                 "sums": self._sums, "draws": self._draws}  # fmt: skip
-        return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
+        return deepcopy({"t": self.t, "hyperparameters": numbers, **kept})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned: from all of it, or not at all."""

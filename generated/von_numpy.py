@@ -104,9 +104,8 @@ class VON:
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies."""
-        hyperparameters = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        kept = {"m": self.params, "S": self.S}
-        return deepcopy({"t": self.t, "hyperparameters": hyperparameters, **kept})
+        numbers = {name: getattr(self, name) for name in HYPERPARAMETERS}
+        return deepcopy({"t": self.t, "hyperparameters": numbers, "m": self.params, "S": self.S})
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned: from all of it, or not at all."""

@@ -20,6 +20,7 @@ from blrgen.emit.ranges import interval
 from blrgen.emit.text import WIDTH, sentence_list
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.described import Kept, of_object, put_by
+from blrgen.emit.tree.layout import flat
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.plan import Plan
@@ -130,37 +131,53 @@ def domains(program: Program) -> c.Table:
 
 def resuming(plan: Plan) -> Kept:
     """How the state is saved, taken back, set from outside and told."""
-    name, known = c.Name("name"), c.Name("HYPERPARAMETERS")
-    main = plan.parameter.name
-    ordered = sorted(plan.states, key=lambda v: (v.name != main, v.type == SCALAR))
-    saved = {v.name: PARAMS if v.name == main else me(v.name) for v in ordered}
+    known = c.Name("HYPERPARAMETERS")
+    first, saved = _saving(plan)
+    beginning, load = _loading(plan)
+    beside = "; save rng.bit_generator.state beside it" if plan.noises else ""
+    put, told = put_by("_set", known), of_object("_told", known)
+    return Kept(saved, load, put, told, first, beginning, beside)
+
+
+def _saving(plan: Plan) -> tuple[tuple[c.Statement, ...], c.Expression]:
+    """What is saved, on a line, or with lines before it."""
+    main, name, numbers, kept = plan.main, *c.own("name", "numbers", "kept")
+    saved = {v.name: PARAMS if v.name == main else me(v.name) for v in _main_first(plan)}
     saved |= {"pending": PENDING} if plan.carried else {}
     saved |= {"sums": SUMS, "draws": COUNT} if plan.sums else {}
-    own, kept = c.Name("hyperparameters"), c.Name("kept")
-    numbers = c.Each(c.call("getattr", SELF, name), (name,), known, name)
-    states = c.Table(tuple((c.Literal(k), x) for k, x in saved.items()), filled=True)
-    whole = c.Table(((c.Literal("t"), me("t")), (c.Literal(own.name), own)), rest=kept)
+    states = tuple((c.Literal(k), x) for k, x in saved.items())
+    before = ((c.Literal("t"), me("t")), (c.Literal("hyperparameters"), numbers))
+    known = c.Name("HYPERPARAMETERS")
+    first = c.Set((numbers,), c.Each(c.call("getattr", SELF, name), (name,), known, name))
+    whole = c.call(c.Use("deepcopy"), c.Table((*before, *states)))
+    if len(f"return {flat(whole)}") <= WIDTH - 8:
+        return (first,), whole
+    rows = c.Set((kept,), c.Table(states, filled=True))
+    return (first, rows), c.call(c.Use("deepcopy"), c.Table(before, rest=kept))
+
+
+def _loading(plan: Plan) -> tuple[tuple[c.Statement, ...], c.Expression]:
+    """How it is taken back: with the ends of states, and what a draw may have left."""
     left: dict[str, c.Expression] = {}
     if plan.carried:
         left["pending"] = _shaped_like(plan, plan.carried, plan.carried)
     if plan.sums:
         left["sums"] = _shaped_like(plan, plan.sums, plan.means)
-    ends = {v.name: state_domain(v) for v in ordered}
-    ends = {k: end for k, end in ends.items() if end != ANY}
-    table = c.Table(tuple((c.Literal(k), c.Literal(end)) for k, end in ends.items()))
-    domains = c.Sign("|", table, known) if ends else known
-    beginning: list[c.Statement] = []
-    more: list[c.Expression] = []
-    if left:
-        pairs = tuple((c.Literal(k), x) for k, x in left.items())
-        beginning = [c.Set((c.Name("left"),), c.Table(pairs, filled=True))]
-        more = [c.Sign("**", c.Name("left"))]
-    load = c.call("_load", SELF, c.Name("saved"), c.Literal(main), domains, *more)
-    beside = "; save rng.bit_generator.state beside it" if plan.noises else ""
-    return Kept(
-        c.call(c.Use("deepcopy"), whole), load, put_by("_set", known), of_object("_told", known),
-        (c.Set((own,), numbers), c.Set((kept,), states)), tuple(beginning), beside,
-    )  # fmt: skip
+    found = {v.name: state_domain(v) for v in _main_first(plan)}
+    ends = tuple((c.Literal(k), c.Literal(end)) for k, end in found.items() if end != ANY)
+    known = c.Name("HYPERPARAMETERS")
+    domains = c.Sign("|", c.Table(ends), known) if ends else known
+    given = (SELF, c.Name("saved"), c.Literal(plan.main), domains)
+    if not left:
+        return (), c.call("_load", *given)
+    pairs = tuple((c.Literal(k), x) for k, x in left.items())
+    rows = c.Set((c.Name("left"),), c.Table(pairs, filled=True))
+    return (rows,), c.call("_load", *given, c.Sign("**", c.Name("left")))
+
+
+def _main_first(plan: Plan) -> list[Variable]:
+    """The states, arrays before numbers."""
+    return sorted(plan.states, key=lambda v: (v.name != plan.main, v.type == SCALAR))
 
 
 def _shaped_like(plan: Plan, names: Sequence[str], of: Sequence[str]) -> c.Table:

@@ -28,6 +28,6 @@
 | `spelling` | how a target writes what a class does with arrays and numbers |
 | `breaks` | long lines, broken as a formatter would |
 | `printer`, `numba` | the tree → Numba's Python |
-| `values`, `arrays` | equations → array statements |
+| `values`, `statements`, `arrays` | equations → array statements; rows of data in strips |
 | `numpy` | their tree → NumPy |
 """

@@ -270,9 +270,7 @@ class Body(Equations):
         """Whether an array has its first axis in memory, by whatever letter it was made."""
         if name in self.memory.given:
             return True
-        return bool(
-            {*a.free(self.memory.made[name].target[0])} & {*self.memory.storages[name].kept}
-        )
+        return self.memory.made[name].letters[0] in self.memory.storages[name].kept
 
 
 def _unmoved(index: tuple[n.Node, ...]) -> tuple[n.Node, ...]:

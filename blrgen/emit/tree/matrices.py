@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from blrgen.emit.tree import nodes as t
-from blrgen.emit.tree.arrays import Statements
+from blrgen.emit.tree.statements import Statements
 from blrgen.emit.tree.values import Valued
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a

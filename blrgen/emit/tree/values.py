@@ -169,9 +169,10 @@ class Values:
         index = [i for p, i in enumerate(r.index) if p not in drop]
         apart = name != r.name or r.name in self.local
         if apart:
-            own = self.makers[r.name].letters
-            index = [i for x, i in zip(own, r.index, strict=True) if x not in self.around[r.name]]
+            made = self.makers[r.name].letters
+            index = [i for x, i in zip(made, r.index, strict=True) if x not in self.around[r.name]]
         letters: list[str] = []
+        own: list[str] = []  # those that are no labels'
         first: list[n.Node] = []
         labels: list[n.Node] = []
         named = self.labels(index)
@@ -181,6 +182,7 @@ class Values:
                 first.append(t.name(i.letter) if under and not apart else t.Span())
                 labels.append(t.Span())
                 letters.append(i.letter)
+                own.append(i.letter)
             elif isinstance(i, a.At):
                 first.append(t.Span())
                 labels.append(named.nodes[p])
@@ -188,7 +190,7 @@ class Values:
             else:
                 first.append(self.place(i))
         if named.apart:  # then the library has their axes first
-            letters = [*named.letters, *(x for x in letters if x not in named.letters)]
+            letters = [*named.letters, *own]
         node: n.Node = t.name(name)
         for chosen in (first, labels):
             while chosen and chosen[-1] == t.Span():
@@ -323,6 +325,7 @@ def _local(
     made = {s.name: s for s in program.lets if around[s.name]}
     kept = {*program.outs, *(y for _, y in program.writes)}
     kept |= {s.stop for s in recurrences(program.body)}
+    kept |= {s.name for s in program.lets if s.at}  # terms are added to an array that is there
     for s in program.lets:
         for r in (r for e in s.expressions for r in a.refs(e) if r.name in made):
             if not _is_near(r, made[r.name], around[r.name], paths[s.name], paths[r.name]):

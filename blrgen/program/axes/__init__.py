@@ -44,6 +44,7 @@
 | `split` | parts of products by their letters |
 | `outside` | what a recurrence does not change stands before it |
 | `structure` | half of what is symmetric, no zeros of what is triangular |
+| `innermost` | which letter goes innermost in one equation |
 | `schedule` | the rule that finds the loops |
 | `blocks` | blocks of rows, by columns or by rows |
 | `scratch` | how much of every value is kept |

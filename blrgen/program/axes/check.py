@@ -44,6 +44,7 @@ class _Checker:
     letters: dict[str, a.Letter] = field(init=False)
     known: dict[str, tuple[a.Size, ...]] = field(init=False)
     structure: dict[str, str] = field(init=False)
+    made: dict[str, tuple[str, ...]] = field(default_factory=dict)  # its letters
     made_in: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the recurrences around it
     inside: tuple[str, ...] = ()  # the letters of the recurrences around the statement
     coming: dict[str, a.Let] = field(default_factory=dict)  # made in these recurrences
@@ -121,8 +122,11 @@ class _Checker:
                                  expression=text(s.expr), its=own, result=s.letters)  # fmt: skip
         self.known[s.name] = tuple(self.letters[x].size for x in s.letters)
         self.square(s.name, self.known[s.name], s.structure)
+        if s.structure != "dense" and {*s.letters[-2:]} & {*self.inside}:
+            raise self.wrong("a structure of what is made index by index", structure=s.structure,
+                             result=s.letters, recurrence=self.inside)  # fmt: skip
         self.structure[s.name] = self.found_structure(s)
-        self.made_in[s.name] = self.inside
+        self.made[s.name], self.made_in[s.name] = s.letters, self.inside
 
     def found_structure(self, s: a.Let) -> str:
         """As stated, or what the operation makes."""
@@ -225,17 +229,24 @@ class _Checker:
 
     def ordered(self, e: a.Ref, s: a.Let) -> None:
         """Rules 6 and 7: at the recurrences that are around both the maker and the reader."""
-        for i in e.index:
-            if isinstance(i, a.Last) and i.letter in self.inside:
+        for p, i in enumerate(e.index):
+            if not isinstance(i, a.Last):
+                continue
+            if i.letter in self.inside:
                 raise self.wrong("the last value of a recurrence is read inside of it",
                                  expression=text(e), recurrence=self.inside)  # fmt: skip
+            made, loops = self.made.get(e.name, ()), self.made_in.get(e.name, ())
+            if i.letter not in loops or made[p] != i.letter:
+                raise self.wrong("the last value of what is no recurrence over the letter",
+                                 expression=text(e), made=made, recurrences=loops)  # fmt: skip
         maker = self.coming.get(e.name)
         if maker is None:
             return
         around = [(x, i) for x, i in zip(maker.letters, e.index, strict=True) if x in self.inside]
         lags = [i for x, i in around if isinstance(i, a.Lag) and i.letter == x]
-        made = e.name in self.known or bool(lags)
-        if not made or any(i != a.Ix(x) and i not in lags for x, i in around):
+        if (e.name not in self.known and not lags) or any(
+            i != a.Ix(x) and i not in lags for x, i in around
+        ):
             raise self.wrong("a recurrence reads what it has not made yet",
                              expression=text(e), recurrence=self.inside)  # fmt: skip
         if isinstance(maker.expr, a.Red) and set(maker.expr.letters) & set(self.inside):
@@ -273,6 +284,9 @@ class _Checker:
         """Rule 4, and that the sides are as long as the matrix."""
         if e.op not in a.LINEAR:
             raise self.wrong("unknown operation", op=e.op, known=a.LINEAR)
+        sides = 1 if e.op in ("chol", "linv", "logdet", "factor") else 2
+        if len(e.args) != sides:
+            raise self.wrong(f"{e.op} of {len(e.args)} and not {sides}", expression=text(e))
         first = e.args[0]
         found = self.structure.get(first.name, "dense")
         if found not in WANTED[e.op]:
@@ -290,6 +304,9 @@ class _Checker:
                              expression=text(e), matrix=letters, its=own)  # fmt: skip
 
     def same(self, e: a.Is) -> None:
+        if any(isinstance(i, a.Last) for i in e.children):
+            raise self.wrong("the last place of a recurrence apart from its values",
+                             expression=text(e))  # fmt: skip
         left, right = self.axis_of(e.left), self.axis_of(e.right)
         if left is not None and right is not None and left != right:
             raise self.wrong("places on different axes are compared",

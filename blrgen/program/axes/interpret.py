@@ -86,9 +86,9 @@ class _Run(Evaluation):
 
     def let(self, s: a.Let) -> None:
         """One equation for all its letters, place by place where another one is ragged."""
-        if s.at and s.name not in self.values:
-            self.store(s, self.start(s, "sum"))
         over = s.expr.letters if s.at and isinstance(s.expr, a.Red) else ()
+        if s.at and not {*over} & {*self.around}:
+            self.store(s, self.start(s, "sum"))
         for _ in self.row_by_row([self.letters[x].under for x in (*s.letters, *over)]):
             self.whole(s)
 

@@ -36,7 +36,8 @@ def _gathered(s: a.Let, rows: Mapping[str, str]) -> a.Let:
 
 def _has_rows(letter: str, e: n.Node, letters: Sequence[str], rows: Mapping[str, str]) -> bool:
     """Whether rows of different lengths are those of the letter: of a label they are others."""
-    return letter in {rows.get(x) for x in (*letters, *a.free(e))}
+    inside = (x.letter for x in n.walk(e) if isinstance(x, a.Ix | a.Lag))
+    return letter in {rows.get(x) for x in (*letters, *inside)}
 
 
 def _gather(e: n.Node, rows: Mapping[str, str]) -> n.Node:

@@ -16,8 +16,8 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1,
     "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh,
     "atanh": np.arctanh, "abs": np.abs, "sign": np.sign, "floor": np.floor, "pow": np.power,
-    "softplus": lambda x: np.logaddexp(x, x * 0),
-    "logistic": lambda x: np.exp(-np.logaddexp(x * 0, -x)),
+    "softplus": lambda x: np.logaddexp(x, np.zeros_like(x)),
+    "logistic": lambda x: np.exp(-np.logaddexp(np.zeros_like(x), -x)),
     "logcosh2": lambda x: np.logaddexp(x, -x),
     "log_share": lambda x: np.where(x == 0, -1e30, np.log(x)),  # 0 log 0 = 0
     "level": lambda x: np.where(np.abs(x) < 1e29, x, x * np.inf),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.innermost import across, along, as_it_lies
 
 Bound = tuple[tuple[str, str], ...]  # pairs (i, j) with i ≤ j, one of which is an outer letter
 
@@ -150,8 +151,8 @@ class _Scheduling:
             for e in (s.expr, s.first):
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
-        rest.sort(key=(_along(s) or (_across(s) if around else "")).__eq__)
-        rest = _as_it_lies(s, rest)
+        rest.sort(key=(along(s) or (across(s) if around else "")).__eq__)
+        rest = as_it_lies(s, rest)
         return (*outer, *self.in_block(s, rest, of or s.name))
 
     def in_block(self, s: a.Let, letters: list[str], name: str) -> list[str]:
@@ -302,7 +303,7 @@ class _Scheduling:
         else:
             maker, readers = d, item
         own, name = maker.let, maker.let.name
-        if own.at:
+        if own.at and (maker.store or loop.seq is None or not _at_its_own(own, base)):
             return False
         if base not in own.letters:  # made anew at each index of a recurrence around both
             over = own.expr.letters if isinstance(own.expr, a.Red) else ()
@@ -321,45 +322,6 @@ class _Scheduling:
         return all(r.index[place] == a.Ix(base) for r in found)
 
 
-def _along(s: a.Let) -> str:
-    """The letter of a sum that runs along rows of all that it is in: it goes innermost."""
-    e = s.expr
-    if not isinstance(e, a.Red) or len(e.letters) > 1:
-        return ""
-    (letter,) = e.letters
-    found = [r for r in a.refs(e.arg) if letter in a.free(r)]
-    last = all(len(r.index) > 1 and r.index[-1] == a.Ix(letter) for r in found)
-    return letter if last and len(found) > 1 else ""
-
-
-def _across(s: a.Let) -> str:
-    """The letter along rows of all that a sum passes over by columns: it goes innermost.
-
-    In a recurrence, where no letter of rows is left that many are done at once of.
-    """
-    e = s.expr
-    if not isinstance(e, a.Red) or e.op != "sum" or len(e.letters) > 1 or not s.letters:
-        return ""
-    (summed,), letter = e.letters, s.letters[-1]
-    found = [r for r in a.refs(e.arg) if letter in a.free(r)]
-    crossed = any(summed in a.free(r) for r in found)
-    return letter if crossed and all(r.index[-1] == a.Ix(letter) for r in found) else ""
-
-
-def _as_it_lies(s: a.Let, letters: list[str]) -> list[str]:
-    """The letters in the order of the axes, where a value of calls has one and all it reads."""
-    own = [x for x in s.letters if x in letters]
-    if isinstance(s.expr, a.Red | a.Lin) or s.at or s.bounds or len(own) < len(letters):
-        return letters
-    if not any(isinstance(x, n.Call) for x in n.walk(s.expr)):
-        return letters
-    for r in a.refs(s.expr):
-        found = [x for i in r.index for x in a.free(i) if x in own]
-        if found != [x for x in own if x in found]:
-            return letters
-    return own
-
-
 def _parts(i: Item) -> tuple[n.Node, ...]:
     parts = (i.let.expr, i.let.first, *i.let.at, *_truth(i.let))
     return tuple(e for e in parts if e is not None)
@@ -370,6 +332,12 @@ def _outside(letter: str, i: Item) -> bool:
     own = next((x.letter for x in reversed(i.around) if x.letter in i.let.letters), "")
     around = [x.letter for x in i.around]
     return letter in around and letter != own and around.index(letter) < around.index(own)
+
+
+def _at_its_own(s: a.Let, letter: str) -> bool:
+    """Whether what is added up by labels is at one place of the letter at a time."""
+    over = s.expr.letters if isinstance(s.expr, a.Red) else ()
+    return letter not in over and (letter not in s.letters or a.Ix(letter) in s.at)
 
 
 def _truth(s: a.Let) -> tuple[a.Ref, ...]:

@@ -53,10 +53,13 @@ class _Opening:
             return (s,)
         if e.more is None:
             return self.opened(s, e, at_first)
-        least = a.Let(self.own(f"{s.name}_least"), s.letters, replace(e, more=None))
+        least = replace(s, name=self.own(f"{s.name}_least"), structure="dense", init=None)
         found = a.Ref(least.name, tuple(map(a.Ix, s.letters)))
         whole = n.add(e.more, n.Call("softplus", (n.Sub(found, e.more),)))
-        return (*self.let(least), replace(s, expr=whole))
+        part = replace(e, more=None)
+        if at_first:
+            return (*self.let(replace(least, first=part)), replace(s, first=whole))
+        return (*self.let(replace(least, expr=part)), replace(s, expr=whole))
 
     def own(self, name: str) -> str:
         name = fresh(name, self.taken)
@@ -79,13 +82,17 @@ class _Opening:
         of = {x: a.Ref(x, tuple(map(a.Ix, s.letters))) for x in (highest, top, total)}
         power = a.Ref(ex, tuple(map(a.Ix, whole)))
         none = n.Compare("==", of[highest], n.neg(INFINITY))
-        if len(inner) == 1:
+        unders = [self.program.letter(x).under for x in whole]
+        apart = any(unders.count(x) > 1 for x in unders if x)  # two rows of one place: no array
+        if len(inner) == 1 and not apart:
             self.known[s.name] = _Known(s, whole, inner[0], e.arg, ex, over)
+        value = n.Call("exp", (n.Sub(e.arg, of[top]),))
+        kept = () if apart else (made(ex, whole, value),)
         return (
             made(highest, s.letters, a.Red("max", inner, e.arg)),
             made(top, s.letters, n.Select(none, n.ZERO, of[highest])),
-            made(ex, whole, n.Call("exp", (n.Sub(e.arg, of[top]),))),
-            made(total, s.letters, a.Red("sum", inner, power)),
+            *kept,
+            made(total, s.letters, a.Red("sum", inner, value if apart else power)),
             made(over, s.letters, n.div(n.ONE, of[total])),
             made(s.name, s.letters, n.add(of[top], n.Call("log", (of[total],)))),
         )

@@ -21,7 +21,7 @@ R = np.random.default_rng(4)
 LETTERS = "n,m:N, k,h:K, i,j,l:d, t:T, s:T, u:T down, a,b:2, w,v:W under n by ptr"
 GIVEN = (
     "x[N], X[N,d], Q[K,d], c[T], C[T,d], e[K], z[N] in K, S[d,d] spd, B[K,d,d] spd, A[2,d],"
-    "ptr[O], y[N,W], Y[d,N,W], q[N,W] in d, o"
+    "ptr[O], y[N,W], Y[d,N,W], q[N,W] in d, o, to[N] in N, of[K] in d, D[d,K,d]"
 )
 VALUES: dict[str, Any] = {
     "x": R.normal(size=9), "X": R.normal(size=(9, 3)), "Q": R.normal(size=(4, 3)),
@@ -29,6 +29,7 @@ VALUES: dict[str, Any] = {
     "z": R.integers(0, 4, 9), "S": np.eye(3) + 0.1, "B": np.eye(3) + R.random((4, 1, 1)),
     "A": R.normal(size=(2, 3)), "ptr": np.array([0, 2, 3, 6, 7, 9, 10, 12, 15, 16]),
     "y": R.normal(size=16), "Y": R.normal(size=(3, 16)), "q": R.integers(0, 3, 16), "o": 0.5,
+    "to": R.integers(0, 9, 9), "of": R.integers(0, 3, 4), "D": R.normal(size=(3, 4, 3)),
 }  # fmt: skip
 SIZES = {"N": 9, "K": 4, "d": 3, "T": 5, "W": 16}
 
@@ -100,6 +101,20 @@ FOUND = {
         ("for u:\n  r[i,u] = first(1), r[0,u+1] / 2 + C[u,i]", "r"),
     "a row without places has no largest":
         ("r[n] = max(w, y[n,w] * 0 - 1) + lse(w, y[n,w])\nf = max((n,w), y[n,w])", "f"),
+    "sums by label in a recurrence begin anew at each index":
+        ("for t:\n  g[k] = sum(n, [z[n] == k] * x[n])\n"
+         "  r[t,k] = init(0), r[t-1,k] / 2 + c[t] * g[k]", "r"),
+    "what is added up by label is read in parts of the rows":
+        ("g[m] = sum(n, [to[n] == m] * x[n])\nf = lse((n,i), g[n] * X[n,i])", "f"),
+    "labels on both sides of a letter":
+        ("f[i] = sum(k, D[of[k],k,of[k]] * Q[k,i])", "f"),
+    "two rows of one place":
+        ("r = lse((n,v,w), y[n,v] * y[n,w])\nf[n,v] = lse(w, y[n,v] * y[n,w], x[n])", "r, f"),
+    "a row is one again behind a recurrence along it":
+        ("for n:\n  for w:\n    r[n,w] = init(0), r[n,w-1] / 2 + y[n,w]\n"
+         "  f[n] = sum(w, r[n,w] * y[n,w])", "f"),
+    "what is made of a sum over a recurrence":
+        ("for t:\n  r = sum((t,i), S[0,i] * o * C[t,0])\n  g[t] = init(0), g[t-1] + c[t]", "r, g"),
     "a value before the first index, made in the loop around":
         ("for k:\n  for t:\n    r[k,t] = init(sum(i, Q[k,i])), r[k,t-1] / 2 + c[t]", "r"),
     "rows that others are read beside are not taken in parts":

@@ -306,8 +306,8 @@ class Functions(Sized):
         )  # fmt: skip
         lengths: list[n.Node] = [t.Length(x) for x in p.adds if self.kept_of(x)]
         if lengths:
-            most = t.Quotient(t.Whole(SUMMED), reduce(t.plus, lengths))
-            few = (*few, t.Greatest((t.Whole(4), most)))
+            added = t.Greatest((t.Whole(1), reduce(t.plus, lengths)))
+            few = (*few, t.Greatest((t.Whole(4), t.Quotient(t.Whole(SUMMED), added))))
         return t.Least(few)
 
     def least(self, loop: Loop) -> int:

@@ -21,6 +21,9 @@ def gathered(program: a.Program) -> a.Program:
     """The program after `anf` with such axes first, where nothing else says how they lie."""
     fixed = {*program.outs, *(y for _, y in program.writes)}
     fixed |= {x for put in program.assembled for _, e in put.entries for x in e.names}
+    linear = (e for s in program.lets for x in s.expressions for e in n.walk(x)
+              if isinstance(e, a.Lin))  # fmt: skip
+    fixed |= {r.name for e in linear for r in e.args}
     outside = {s.name: s for s in program.body if isinstance(s, a.Let)}
     found = {x: p for x, p in _places(program) if x in outside and x not in fixed}
     found = {x: p for x, p in found.items() if outside[x].structure == "dense"

@@ -32,7 +32,7 @@ REFUSED = "is not written out"
 
 def held(d: Drawn, seed: int = 0, orders: int = 1) -> None:
     """Every pass keeps what the program means, and every way of running it gives that."""
-    wanted = interpret(d.program, d.values, d.sizes)
+    wanted = meant(d)
     for name, found in stages(d):
         same(name, found, wanted)
     for name, run in ways(d, seed, orders):
@@ -43,6 +43,11 @@ def held(d: Drawn, seed: int = 0, orders: int = 1) -> None:
                 raise
         else:
             same(name, found, wanted)
+
+
+def meant(d: Drawn) -> Results:
+    """What the program means."""
+    return interpret(d.program, d.values, d.sizes)
 
 
 def same(way: str, found: Results, wanted: Results) -> None:
@@ -137,12 +142,17 @@ def on_arrays(d: Drawn) -> Results:
 
 
 def called(d: Drawn, text: str, f: Any, space: dict[str, Any], outs: tuple[str, ...]) -> Results:
-    """What a function returns, and what it writes."""
+    """What a text's function does."""
     exec(short(text), space)
+    return returned(d, space["run"], f, outs)
+
+
+def returned(d: Drawn, run: Callable[..., Any], f: Any, outs: tuple[str, ...]) -> Results:
+    """What a function returns, by name, and what it writes."""
     own = {k: np.array(v) if np.ndim(v) else v for k, v in d.values.items()}
     given = {**d.sizes, **own}
     with np.errstate(all="ignore"):
-        found = space["run"](*(given[x] for x in (*f.arrays, *f.wholes, *f.reals)))
+        found = run(*(given[x] for x in (*f.arrays, *f.wholes, *f.reals)))
     results = found if isinstance(found, tuple) else (found,) if outs else ()
     return dict(zip(outs, results, strict=True)) | {x: own[x] for x, _ in d.program.writes}
 

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blrgen.emit.compile import load
+from blrgen.emit.tree import numba
+from blrgen.emit.tree.staged import staged
 from blrgen.errors import InternalError
-from blrgen.program.axes.prepared import prepared
+from blrgen.program.axes.prepared import prepared, scheduled
 from blrgen.program.axes.text import program
-from tests.emit.tree.drawn import REFUSED, held
+from tests.emit.tree.drawn import REFUSED, held, meant, returned, same
 from tests.program.axes.drawn_programs import Drawn, drawn
 
 R = np.random.default_rng(4)
@@ -106,6 +109,8 @@ FOUND = {
          "  r[t,k] = init(0), r[t-1,k] / 2 + c[t] * g[k]", "r"),
     "what is added up by label is read in parts of the rows":
         ("g[m] = sum(n, [to[n] == m] * x[n])\nf = lse((n,i), g[n] * X[n,i])", "f"),
+    "right sides lie as linear algebra has them":
+        ("g[a,i] = sum((n,w), [q[n,w] == i] * y[n,w] * A[a,0])\nf[i] = solve(S[i,j], g[1,i])", "f"),
     "labels on both sides of a letter":
         ("f[i] = sum(k, D[of[k],k,of[k]] * Q[k,i])", "f"),
     "two rows of one place":
@@ -165,3 +170,14 @@ def test_labels_may_stand_on_what_is_given() -> None:
     values = {"e": VALUES["e"], "x": VALUES["x"], "z": VALUES["z"]}
     held(Drawn(made, values, {"N": 9}))
     assert prepared(made, {4}).lets
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 4))
+@pytest.mark.sweep(15)
+def test_some_of_them_compiled(seed: int) -> None:
+    """The stages that classes have."""
+    d = drawn(seed, equations=3)
+    plan = scheduled(d.program)
+    made = staged(plan, "run")
+    run = load(numba.text(made)).run
+    same("compiled", returned(d, run, made[-1], plan.program.outs), meant(d))

@@ -20,6 +20,7 @@
 | `forms` | xᵀ A⁻¹ y by half a solution for each side |
 | `along` | square matrices of a recurrence lie along the sums that multiply them |
 | `thin` | long and thin matrices are multiplied along their long side |
+| `beside` | what a recurrence only hands out is made beside what it is made of |
 | `factored` | a matrix that many systems have is factored once |
 | `moments` | sums over rows of polynomials of their data as sums of data |
 | `narrowed` | no letters that nothing varies on |

@@ -9,6 +9,7 @@ from blrgen.program.axes.alike import alike
 from blrgen.program.axes.along import along
 from blrgen.program.axes.anf import anf
 from blrgen.program.axes.begun import begun
+from blrgen.program.axes.beside import beside
 from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.contracted import contracted
@@ -64,7 +65,7 @@ def scheduled(
     written: Set[int] = frozenset(),
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
-    ready = along(forms(unbroken(earlier(prepared(program, written)))))
+    ready = beside(along(forms(unbroken(earlier(prepared(program, written))))))
     ready = thin(ready, tuple(by) if by is not None else order(ready))
     ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)

@@ -65,7 +65,7 @@ def prove(
                           for x in instead(d.model, small)]  # fmt: skip
                 made = [(x, lucky(d, program, x)) for x in others]
         runs += [found for _, found in made]
-        sizes += [", ".join(f"{k} = {v}" for k, v in x.data.sizes.items()) for x, _ in made]
+        sizes += [_sizes_said(x.data.sizes) for x, _ in made]
     where = "; ".join(dict.fromkeys(sizes))
     exact = Proof(
         "random-exact", "", f"run on random numbers of a tower of prime fields at {where}",
@@ -144,6 +144,12 @@ def gaussian_chain(model: Model) -> bool:
     kinds = {y.kind for n in model.nodes if n.chain is not None and n.kind != "observed"
              for y in n.domains}  # fmt: skip
     return bool(kinds) and not kinds & {"labels", "one-hot"}
+
+
+def _sizes_said(sizes: Mapping[str, int]) -> str:
+    """Sizes that have names."""
+    named = (f"{k} = {v}" for k, v in sizes.items() if not k.isdigit())
+    return ", ".join(named) or "the sizes of the text"
 
 
 def lucky(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:

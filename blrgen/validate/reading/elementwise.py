@@ -250,7 +250,12 @@ class Elementwise(Element):
                 if self._has_power(x, where, implied, known):
                     continue
                 return f"line {line}: the rule is not seen to be undefined where this power is", x
-            if not has(kind, x, where, lambda k, y: implied(k, self.expression(y).xreplace(known))):
+
+            def follows(k: str, y: Node) -> bool:
+                e = self.expression(y).xreplace(known)
+                return implied(k, e) or implied(k, self._as_own(e))
+
+            if not has(kind, x, where, follows):
                 word = {
                     "nonzero": "is not zero",
                     "positive": "is positive",
@@ -260,6 +265,23 @@ class Elementwise(Element):
                 why = f"line {line}: the rule is not seen to be undefined unless {need}"
                 return why, x
         return None
+
+    def _as_own(self, e: Expr) -> Expr:
+        """An expression of one other element with its symbols named as those that stand for all.
+
+        Where the rule is defined, it is defined at every element.
+        """
+        arrays = {q.name for q in self.rule.quantities if self.elements.is_array(q)}
+        names = {s.name: s for s in e.free_symbols}
+        for base, tag in ((a, x[len(a) :]) for a in sorted(arrays) for x in sorted(names)
+                          if x.startswith(f"{a}_") and x not in self.rule):  # fmt: skip
+            own = {s: self.known(n.removesuffix(tag)) for n, s in names.items()
+                   if n.endswith(tag) and n.removesuffix(tag) in arrays}  # fmt: skip
+            alone = not (names.keys() & arrays) and all(
+                n.removesuffix(tag) in self.rule for n in names
+            )
+            return e.xreplace(own) if base and alone else e
+        return e
 
     def _implied_with(self, known: dict[Expr, Expr]) -> Implied:
         """What follows where some symbols are numbers."""

@@ -187,3 +187,16 @@ y[n,i] ~ gaussian(w[n,i], 1)   observed
 x[n,i] ~ bernoulli(r)   observed
 """
     assert verified(RAGGED + source, "vmp") == []
+
+
+def test_of_a_point_that_stays_nothing_is_claimed():
+    """One row each says nothing of a matrix: the class notes it, and that is no refutation."""
+    source = """
+plate n in N
+param L[n] in SPD(d)
+r ~ beta(1, 1)
+y[n] ~ gaussian-full(zeros(d), L[n])   observed
+x[n] ~ bernoulli(r)   observed
+"""
+    found = verified(source, "vmp")
+    assert found and not [x for x in found if "refuted" in x]

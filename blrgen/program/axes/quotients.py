@@ -31,14 +31,15 @@ class _Dividing:
     def __init__(self, program: a.Program) -> None:
         self.program, self.taken = program, taken(program)
         self.over: dict[str, str] = {}
-        self.known = {q.name for q in program.given} | {s.name for s in program.lets if not s.at}
+        whole = {q.name for q in program.given if len(self.letters(q)) == len(q.sizes)}
+        self.known = whole | {s.name for s in program.lets if not s.at}
 
     def letters(self, q: a.Quantity) -> tuple[str, ...]:
-        """A letter for each axis of what is given."""
+        """A letter for each axis of what is given; fewer where only some of its places are read."""
         out: list[str] = []
         for size in q.sizes:
             same = (x.name for x in self.program.letters if x.size == size and x.name not in out)
-            out.append(next(same))
+            out += [x for x in (next(same, ""),) if x]
         return tuple(out)
 
     def reciprocal(self, name: str, letters: tuple[str, ...]) -> a.Let:

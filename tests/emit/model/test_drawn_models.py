@@ -108,6 +108,14 @@ plate j in J
 u[j,n,i] ~ gaussian(1, 2)
 y[j,n,i] ~ gaussian(u[j,n,i], 1)   observed
 """,
+    "one place alone is divided by": """
+plate n in N
+plate k in 2
+param s[k] in (0, oo)
+x[1] ~ gaussian(1, s[1])
+x[n] ~ gaussian(x[n-1], s[1] + 3)
+y[n] ~ gaussian(x[n], sqrt(s[1]))   observed
+""",
     "a shape that nothing moves": """
 plate n in N
 const c in (0, oo)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from blrgen.algebra.indexed import Expression
 from blrgen.algebra.indexed.build import multiplied, power, symbol
 from blrgen.algebra.indexed.values import Symbol, Term
+from blrgen.errors import UserError
 from blrgen.expect.blocks.values import Block
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -115,7 +116,10 @@ def looped(
     turning: set[str] = set()
     lets: list[a.Let] = []
     outside: list[a.Statement] = []
-    for s in a.lets(tuple(inside)):
+    for s in inside:
+        if isinstance(s, a.Seq):
+            outside.append(_unturned(s, turning, made, r))
+            continue
         e = _in_round(s.expr, turning, made, r)
         if r not in a.free(e) and s.name not in guessed:
             outside.append(s)
@@ -137,6 +141,17 @@ def looped(
     stop = a.Let(small, (r, batch), n.Compare("<", n.add(*moves), n.Const(RESTS)))
     rounds = a.Seq(r, (*lets, stop), small)
     return [*outside, a.Seq(batch, (rounds,))]
+
+
+def _unturned(s: a.Seq, turning: set[str], made: dict[str, str], r: str) -> a.Seq:
+    """A recurrence that no round changes; another one is refused."""
+    own = {x.name for x in a.lets((s,))}
+    read = {x.name for y in a.lets((s,)) for e in y.expressions for x in a.refs(e)} - own
+    if read & (turning | made.keys()) or own & {*made.values()}:
+        raise UserError("no programs yet for a chain in rounds with other blocks of its rows",
+                        why="its recurrence would run anew in every round",
+                        how="--vmp does each block once a step")  # fmt: skip
+    return s
 
 
 def _in_round(e: n.Node, turning: set[str], made: dict[str, str], r: str) -> n.Node:

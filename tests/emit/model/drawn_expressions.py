@@ -224,7 +224,5 @@ def indexed(name: str, plates: Sequence[str]) -> str:
 
 def bracketed(e: str) -> str:
     """A sum in brackets."""
-    plain = e.replace("_", "").isalnum() or (
-        e.endswith(("]", ")")) and " " not in e and "/" not in e
-    )
+    plain = e.replace("_", "").isalnum() or (e.endswith(("]", ")")) and not {*" */"} & {*e})
     return e if plain else f"({e})"

@@ -158,9 +158,30 @@ v[n] ~ poisson(w[n])   observed
 """
 
 
-@pytest.mark.parametrize("source", [CHAINS, APART], ids=["first of a chain", "blocks apart"])
+BESIDE = """
+plate n in N
+plate i in L[n]
+m[n] ~ gaussian(0, 1)
+g ~ gaussian(0, 1)
+x[n,1] ~ gaussian(1, 2)
+x[n,i] ~ gaussian(x[n,i-1], 1)
+v[n,i] ~ gaussian(g, 1)   observed
+u[n,i] ~ gaussian(m[n], 1)   observed
+y[n,i] ~ gaussian(x[n,i], 1)   observed
+"""
+
+
+@pytest.mark.parametrize(
+    "source", [CHAINS, APART, BESIDE], ids=["first of a chain", "blocks apart", "a chain apart"]
+)
 def test_steps_over_some_rows(source):
     assert trouble(source, "svi") == []
+
+
+def test_a_chain_that_rounds_would_change_is_refused():
+    source = BESIDE.replace("y[n,i] ~ gaussian(x[n,i], 1)", "y[n,i] ~ gaussian(x[n,i] + m[n], 1)")
+    (refusal,) = trouble(source, "svi")
+    assert "a chain in rounds with other blocks of its rows" in refusal
 
 
 def test_a_number_beyond_doubles_is_refused_where_it_is_made():

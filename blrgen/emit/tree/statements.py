@@ -96,9 +96,8 @@ class Statements(Values):
         """A loop, after the arrays that it fills."""
         letter = self.letters[s.letter]
         out: list[t.Statement] = []
-        for x in s.body if self.bound else a.lets(s.body):
-            held = isinstance(x, a.Let) and x.name not in self.local
-            if held and isinstance(x, a.Let) and self.is_made_here(x, s):
+        for x in a.lets(s.body):
+            if x.name not in self.local and self.is_made_here(x, s):
                 out.append(self.made(x, s))
         out += self.zeroed(s)
         out += self.begun(s)
@@ -112,6 +111,8 @@ class Statements(Values):
             body.append(self.last(s))
         self.bound = outer
         self.each.discard(s.letter)
+        for x in self.with_start(s):  # behind the loop a place before is one of the array
+            self.before.pop(x.name, None)
         low, high = self.ends(s.letter)
         return [*out, t.For(s.letter, low, high, tuple(body), down=letter.down)]
 
@@ -126,15 +127,19 @@ class Statements(Values):
 
     def is_made_here(self, x: a.Let, s: a.Seq) -> bool:
         """Whether the array of an equation is made before this loop: it is before the outermost."""
-        return not self.bound or (isinstance(x.expr, a.Red) and s.letter in x.expr.letters
-                                  and not set(self.bound) & set(x.letters))  # fmt: skip
+        return not self.bound or (self.begins_at(x.expr, s) and not {*self.bound} & {*x.letters})
+
+    def begins_at(self, e: n.Node, s: a.Seq) -> bool:
+        """Whether a sum begins with this loop: the outermost of those over which it adds up."""
+        return (isinstance(e, a.Red) and s.letter in e.letters
+                and not {*e.letters} & {*self.bound})  # fmt: skip
 
     def zeroed(self, s: a.Seq) -> list[t.Statement]:
         """What sums over a recurrence start from at each place of the loops around it."""
-        found = ((x, e) for x in s.body if isinstance(x, a.Let)
-                 for e in x.expressions if set(self.bound) & set(x.letters))  # fmt: skip
+        found = ((x, e) for x in a.lets(s.body) for e in x.expressions
+                 if {*self.bound} & {*x.letters} and self.begins_at(e, s))  # fmt: skip
         return [t.Assign(self.target(x, ()), START[e.op]) for x, e in found
-                if isinstance(e, a.Red) and s.letter in e.letters]  # fmt: skip
+                if isinstance(e, a.Red)]  # fmt: skip
 
     def made(self, x: a.Let, s: a.Seq) -> t.Statement:
         stored = self.program.flat(x.letters)
@@ -213,9 +218,11 @@ class Statements(Values):
         """Whether anybody reads the value at the first index."""
         if s.name not in self.local:
             return True
-        readers = [x for x in self.program.lets if x is not s]
-        return any(s.name in e.names for x in readers
-                   for e in ([x.expr] if x.first is None else [x.first]))  # fmt: skip
+        for x in (x for x in self.program.lets if x is not s):
+            later = x.first is not None and self.around[x.name] == self.around[s.name]
+            if any(s.name in e.names for e in x.expressions if e is not x.expr or not later):
+                return True
+        return False
 
     def equation(self, s: a.Let, e: n.Node) -> list[t.Statement]:
         self.left = s.letters

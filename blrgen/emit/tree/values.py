@@ -7,7 +7,7 @@ sum(n, r[n,k] * x[n,i])            →    np.einsum("nk,ni->ki", r, x)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blrgen.emit.tree import nodes as t
 from blrgen.errors import InternalError
@@ -233,6 +233,12 @@ class Values:
         if e.op == "lse":
             return self.log_sum(e)
         v = self.expr(n.Call("log", (e.arg,)) if e.op == "sumlog" else e.arg)
+        idle = [x for x in over if x not in v.letters]
+        if idle and e.op != "max":  # so many that are alike
+            v = replace(v, node=n.mul(*(t.Real(self.size(x)) for x in idle), v.node))
+        over = tuple(x for x in over if x not in idle)
+        if not over:
+            return v
         kept = tuple(x for x in v.letters if x not in over)
         places = [p for p, x in enumerate(v.letters) if x in over]
         axis = str(places[0]) if len(places) == 1 else str(tuple(places))

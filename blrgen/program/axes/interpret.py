@@ -57,8 +57,9 @@ class _Run(Evaluation):
         order = places[::-1] if self.letters[s.letter].down else places
         outer = self.around
         key = tuple(self.bound[x] for x in outer)
-        for x in (y for y in s.body if isinstance(y, a.Let)):
-            sums = [e for e in x.expressions if isinstance(e, a.Red) and s.letter in e.letters]
+        for x in a.lets(s.body):  # of several letters at the outermost
+            sums = [e for e in x.expressions if isinstance(e, a.Red) and s.letter in e.letters
+                    and not {*e.letters} & {*outer}]  # fmt: skip
             if sums:
                 self.store(x, self.start(x, sums[0].op))
         ends: dict[tuple[int, ...], int] = {}
@@ -97,8 +98,7 @@ class _Run(Evaluation):
             self.scattered(s, s.expr)
             return
         e = s.first if s.first is not None and self.is_first(s) else s.expr
-        letter = self.around[-1] if self.around else ""
-        if isinstance(e, a.Red) and letter in e.letters:
+        if isinstance(e, a.Red) and {*e.letters} & {*self.around}:
             rest = tuple(x for x in e.letters if x not in self.bound)
             part = self.part(a.Red(e.op, rest, e.arg))
             if e.op == "last":

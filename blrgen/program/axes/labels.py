@@ -19,10 +19,13 @@ def labels(program: a.Program) -> a.Program:
     """The program with gathers and sums by label in the place of comparisons."""
     rows = {x.name: x.under for x in program.letters if x.under}
 
-    def let(s: a.Let) -> tuple[a.Statement, ...]:
-        return (_scattered(_gathered(s, rows), rows),)
+    def body(statements: tuple[a.Statement, ...], around: tuple[str, ...]) -> list[a.Statement]:
+        return [
+            replace(s, body=tuple(body(s.body, (*around, s.letter)))) if isinstance(s, a.Seq)
+            else _scattered(_gathered(s, rows), rows, around) for s in statements
+        ]  # fmt: skip
 
-    return replace(program, body=a.mapped(program.body, let))
+    return replace(program, body=tuple(body(program.body, ())))
 
 
 def _gathered(s: a.Let, rows: Mapping[str, str]) -> a.Let:
@@ -56,12 +59,13 @@ def _gather(e: n.Node, rows: Mapping[str, str]) -> n.Node:
     return e
 
 
-def _scattered(s: a.Let, rows: Mapping[str, str]) -> a.Let:
-    """Where each term goes to one place, it is added there."""
+def _scattered(s: a.Let, rows: Mapping[str, str], around: tuple[str, ...]) -> a.Let:
+    """Where each term goes to one place, it is added there; a recurrence is at one of its own."""
     if not isinstance(s.expr, a.Red) or s.expr.op != "sum" or s.at:
         return s
     factors = _factors(s.expr.arg)
-    for x in (x for x in s.letters if not _has_rows(x, s.expr, s.letters, rows)):
+    free = (x for x in s.letters if x not in around)
+    for x in (x for x in free if not _has_rows(x, s.expr, s.letters, rows)):
         for f in factors:
             place = _other(f, x)
             if not isinstance(place, a.At) or not set(a.free(place)) & set(s.expr.letters):

@@ -30,7 +30,8 @@ class _Narrowing:
         self.whole |= {x.name for x in program.lets if any(self.ragged(y) for y in x.letters)}
         self.places: dict[str, tuple[int, ...]] = {}
         self.solved = _solved(program)
-        self.ending: set[str] = set()  # letters of recurrences around that may end early
+        self.around: set[str] = set()  # letters of recurrences around
+        self.ending: set[str] = set()  # those of them that may end early
 
     def ragged(self, letter: str) -> bool:
         return bool(self.program.letter(letter).under)
@@ -53,9 +54,10 @@ class _Narrowing:
         """The statement with fewer indices where names have lost letters."""
         if isinstance(s, a.Seq):
             own = {s.letter} if s.stop else set()
-            outer, self.ending = self.ending, self.ending | own
+            outer = self.around, self.ending
+            self.around, self.ending = self.around | {s.letter}, self.ending | own
             body = tuple(x for y in s.body for x in self.read(y))
-            self.ending = outer
+            self.around, self.ending = outer
             return (replace(s, body=body),)
         first = None if s.first is None else self.expr(s.first)
         init = None if s.init is None else self.expr(s.init)
@@ -88,6 +90,9 @@ class _Narrowing:
         left = tuple(x for x in e.letters if x not in idle)
         sizes = [self.program.letter(x).size for x in idle]
         count = n.mul(*(n.Const.of(x) if isinstance(x, int) else a.Extent(x) for x in sizes))
+        if {*left} & self.around:  # it adds up as it goes, and is an equation by itself
+            whole = replace(e, letters=left, arg=n.mul(count, e.arg) if e.op == "sum" else e.arg)
+            return whole if e.op in ("sum", "max") else e
         if e.op == "lse":
             return self.counted_lse(e, left, n.Call("log", (count,)))
         plain = n.Call("log", (e.arg,)) if e.op == "sumlog" else e.arg

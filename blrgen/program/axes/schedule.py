@@ -303,13 +303,10 @@ class _Scheduling:
         else:
             maker, readers = d, item
         own, name = maker.let, maker.let.name
-        if own.at and (maker.store or loop.seq is None or not _at_its_own(own, base)):
-            return False
-        if base not in own.letters:  # made anew at each index of a recurrence around both
-            over = own.expr.letters if isinstance(own.expr, a.Red) else ()
-            return letter not in over and all(
-                any(x is loop.seq for x in i.around) for i in (maker, readers)
-            )
+        over = own.expr.letters if isinstance(own.expr, a.Red) else ()
+        if own.at or base not in own.letters:  # made anew at each index of a recurrence around both
+            both = all(any(x is loop.seq for x in i.around) for i in (maker, readers))
+            return both and not maker.store and letter not in over
         if own.mirror and base in own.letters[-2:] and own.bounds != readers.let.bounds:
             return False
         place = own.letters.index(base)
@@ -332,12 +329,6 @@ def _outside(letter: str, i: Item) -> bool:
     own = next((x.letter for x in reversed(i.around) if x.letter in i.let.letters), "")
     around = [x.letter for x in i.around]
     return letter in around and letter != own and around.index(letter) < around.index(own)
-
-
-def _at_its_own(s: a.Let, letter: str) -> bool:
-    """Whether what is added up by labels is at one place of the letter at a time."""
-    over = s.expr.letters if isinstance(s.expr, a.Red) else ()
-    return letter not in over and (letter not in s.letters or a.Ix(letter) in s.at)
 
 
 def _truth(s: a.Let) -> tuple[a.Ref, ...]:

@@ -180,7 +180,8 @@ def ways(d: Drawn, seed: int, orders: int) -> Iterator[tuple[str, Callable[[], R
     yield "stages", lambda: in_stages(d, False)
     yield "stages, short axes known", lambda: in_stages(d, True)
     known = replace(d, program=fixed(p, {k: v for k, v in d.sizes.items() if k != "W"}))
-    yield "known sizes", lambda: in_loops(known, scheduled(known.program))
+    if all(v for k, v in d.sizes.items() if k != "W"):
+        yield "known sizes", lambda: in_loops(known, scheduled(known.program))
     small = {k: v for k, v in d.sizes.items() if k in ("d", "K")}
     few = replace(d, program=fixed(p, small))
     axes = frozenset(small.values()) | {2}

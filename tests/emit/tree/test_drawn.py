@@ -110,7 +110,24 @@ FOUND = {
     "what is added up by label is read in parts of the rows":
         ("g[m] = sum(n, [to[n] == m] * x[n])\nf = lse((n,i), g[n] * X[n,i])", "f"),
     "right sides lie as linear algebra has them":
-        ("g[a,i] = sum((n,w), [q[n,w] == i] * y[n,w] * A[a,0])\nf[i] = solve(S[i,j], g[1,i])", "f"),
+        ("g[a,i] = sum((n,w), [q[n,w] == i] * y[n,w] * A[a,0])\n"
+         "f[i] = solve(S[i,j], g[1,i])", "f"),
+    "sums over a loop around rows of different lengths":
+        ("for a:\n  r[n] = sum((a,w), A[a,0] * y[n,w])\n"
+         "  f = sum((a,n,w), A[a,1] * y[n,w])", "r, f"),
+    "what a recurrence adds up of what does not vary":
+        ("g[i,t] = c[t]\nfor t:\n  r = sum((t,i), g[i,t] * c[t])\n"
+         "  f = sumlog((t,i), 1 + g[i,t]**2)", "r, f"),
+    "sums by label of the letter of a loop around a recurrence that may end early":
+        ("for k:\n  for t:\n    g[k,t] = sum(n, [z[n] == k] * x[n]) + c[t]\n"
+         "    r[k,t] = first(1), g[k,t] / 2 + r[k,t-1]\n    stop[k,t] = g[k,t] > 1/3\n"
+         "    until(stop[k,t])\nf[k] = r[k,last(t)]", "f"),
+    "a place before of what another recurrence has made":
+        ("for u:\n  r[u] = init(1), r[u+1] / 2 + c[u]\nfor t:\n  f[t] = first(1), r[t-1] * c[t]",
+         "f"),
+    "the first value of what a later one begins with":
+        ("for u:\n  r[u] = first(o), c[u]\n  stop[u] = c[u] < 9\n  until(stop[u])\n"
+         "for t:\n  f[t] = init(r[last(u)]), f[t-1] / 2 + c[t]", "f"),
     "labels on both sides of a letter":
         ("f[i] = sum(k, D[of[k],k,of[k]] * Q[k,i])", "f"),
     "two rows of one place":

@@ -42,6 +42,7 @@ class Expressions:
         self.inside: tuple[str, ...] = ()
         self.lags: tuple[str, ...] = ()  # what may be read a step back in this equation
         self.coming: dict[str, Known] = {}  # made in the recurrences under way, perhaps later
+        self.late = False  # whether there is an index before: the first has an equation of its own
         self.ragged_full = True  # whether no row is empty
         self.own: set[str] = set()  # what equations have made
         self.begun: set[str] = set()  # what has a value before the first index
@@ -130,7 +131,10 @@ class Expressions:
             if index is not None and any(isinstance(i, a.Ix) for i in index):
                 return a.At(a.Ref(q.name, index))
         if found and (plain or self.rng.random() < 0.9):
-            return a.Ix(self.rng.choice(found))
+            chosen = self.rng.choice(found)
+            if self.late and chosen == self.inside[-1] and not plain and self.rng.random() < 0.3:
+                return a.Lag(chosen, 1 if self.letter[chosen].down else -1)
+            return a.Ix(chosen)
         if plain or not self.lengths[size]:
             return None
         return a.Num(self.rng.randrange(self.lengths[size]))

@@ -67,7 +67,7 @@ class Drawing(Given):
             self.own |= {s.name for s in a.lets(tuple(made))}
             return True
         self.known, self.count = known, before
-        self.inside, self.lags, self.coming = (), (), {}
+        self.inside, self.lags, self.coming, self.late = (), (), {}, False
         return False
 
     def fits(self, made: list[a.Statement]) -> bool:

@@ -43,6 +43,7 @@ def _seq(d: Drawing, outer: tuple[str, ...], letter: str) -> list[a.Statement]:
         before = _plain(d) if d.rng.random() < 0.4 else []
         body = _seq(d, tuple(rest), letter)
         after = _plain(d) if d.rng.random() < 0.4 else []
+        after += _summed(d) if d.rng.random() < 0.3 else []
         return [a.Seq(x, (*before, *body, *after))]
     d.inside = (*d.inside, letter)
     planned = [_planned(d) for _ in range(d.rng.choice((1, 1, 2, 3)))]
@@ -92,8 +93,9 @@ def _state(d: Drawing, s: a.Let) -> list[a.Statement]:
         init = d.expr(tuple(x for x in s.letters if x != letter), 1)
         d.inside, d.coming = inside, own
     lagged = [x for x in own if first is not None or _begins(d, x, s, init)]
-    d.lags = tuple(lagged)
+    d.lags, d.late = tuple(lagged), first is not None and not d.letter[letter].under
     e = d.expr(s.letters, 2)
+    d.late = False
     if d.lags and d.rng.random() < 0.8:
         before = _before(d, s.letters)
         e = n.add(n.mul(n.Const(Fraction(1, 2)), before), e) if before is not None else e

@@ -16,7 +16,7 @@ from blrgen.validate.derivation import prove_against, verify_derivation
 RECIPES = sorted(read_recipes())
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", RECIPES)
 def test_everything_about_a_recipe_is_proved(name: str) -> None:
     report = verify_derivation(derive(name))
@@ -28,7 +28,7 @@ def test_everything_about_a_recipe_is_proved(name: str) -> None:
         assert verdict.proofs, title
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ["momentum", "adam", "vadam", "ivon"])
 def test_momentum_exhibits_its_change_of_state(name: str) -> None:
     report = verify_derivation(derive(name), targets=())
@@ -118,7 +118,7 @@ def test_what_is_missing_is_what_is_known_of_the_algorithm() -> None:
     assert [e.needs for e in table.entries() if e.title == "bSAM"] == [known["bsam"]["missing"]]
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(
     ("words", "package"),
     [
@@ -162,7 +162,7 @@ def models() -> list[tuple[str, str]]:
 NUMERIC = ("--ncvmp", "--cvi")  # sums over nodes
 
 
-@pytest.mark.sweep(20)
+@pytest.mark.sweep(40)
 @pytest.mark.parametrize(("name", "flag"), models())
 def test_a_model_of_the_table_is_derived_proved_and_run(name: str, flag: str) -> None:
     found = table._of_model(name, flag, lambda what: None, targets=("numpy",))
@@ -177,7 +177,7 @@ def mixtures() -> list[list[str]]:
         return [x for row in tomllib.load(file)["row"] for x in row.get("mixtures", [])]
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("words", mixtures(), ids=" ".join)
 def test_a_mixture_of_the_table_is_derived_proved_and_run(words: list[str]) -> None:
     name, *flags = words

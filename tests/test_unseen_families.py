@@ -78,7 +78,7 @@ r = { domain = "(0, oo)", natural = "-eta" }
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_from_the_file_alone(family: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"

@@ -57,7 +57,7 @@ def flat(d: Derivation, name: str, x: Any) -> Any:
     return x[:, 0] if name in d.rule and d.rule[name].rank == "vector" else x
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", sorted(read_recipes()))
 def test_recipe_against_the_hand_written_algorithm(name: str, size: int) -> None:
@@ -80,7 +80,7 @@ def test_recipe_against_the_hand_written_algorithm(name: str, size: int) -> None
         np.testing.assert_allclose(value(places[-1].expr, env), at, rtol=1e-12)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(read_recipes()))
 def test_nothing_is_asked_for_that_the_reference_does_not_use(name: str) -> None:
     """The same states, inputs and hyperparameters, by name; a state nobody reads aside."""

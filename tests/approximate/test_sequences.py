@@ -112,7 +112,7 @@ def same(d: Derivation, other: Derivation) -> bool:
     )
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("order", list(permutations(ADAM))[::6])
 def test_orders_that_give_adam(order: tuple[str, ...]) -> None:
     """Wherever an order of Adam's last five is accepted, it is Adam (first values included)."""

@@ -27,7 +27,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("case", CASES)
 def test_only_what_is_used_is_asked_for(case: str) -> None:
     what, flags, loss, inputs, drawn = CASES[case]

@@ -27,7 +27,7 @@ def interpreted(monkeypatch, module):
             monkeypatch.setattr(module, name, kernel.py_func)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
 @pytest.mark.parametrize("recipe", ELEMENTWISE)

@@ -46,7 +46,7 @@ def _indexed(text):
     return [x.split("[")[0].split()[-1].strip("(*+") for x in text.split("[i]")[:-1]]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("recipe", ["adam", "ivon", "vogn"])
 def test_a_pass_over_the_arrays_of_a_step_leaves_them_as_they_are(recipe):
     timed = prepared(recipe)

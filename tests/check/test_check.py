@@ -43,7 +43,7 @@ def written(folder: Path, **changes: str) -> str:
     return str(path)
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("name", list_families())
 def test_a_shipped_family_passes(name: str) -> None:
     """And what ships beside it is what is found."""

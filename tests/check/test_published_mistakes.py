@@ -221,7 +221,7 @@ def found(folder: Path, text: str, only: Collection[str] = ()) -> list[Finding]:
     return check(path, only=only)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_mistake_is_caught(tmp_path: Path, name: str) -> None:
     mistake = MISTAKES[name]
@@ -236,7 +236,7 @@ def test_the_mistake_is_caught(tmp_path: Path, name: str) -> None:
     assert re.search(mistake.should, wrong[mistake.stage], re.S)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "right", [GAMMA, NORMAL, LOG_NORMAL, CATEGORICAL, POISSON, EXPONENTIAL],

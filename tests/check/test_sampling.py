@@ -55,7 +55,7 @@ def test_without_a_sampler_the_distribution_function_is_inverted(tmp_path: Path)
     assert "inverted" in text
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("mistake", ["rate for scale", "shape", "sign", "shift", "no number"])
 def test_wrong_samplers(tmp_path: Path, mistake: str) -> None:
     r = rate(context(tmp_path))
@@ -158,7 +158,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("mistake", WRONG)
 def test_wrong_samplers_of_vectors_and_matrices(mistake: str) -> None:
     what, change = WRONG[mistake]
@@ -167,7 +167,7 @@ def test_wrong_samplers_of_vectors_and_matrices(mistake: str) -> None:
         sampling.run(mutated(context, change))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     "what", ["wishart", "inverse-wishart", "gaussian-full", "normal-gamma", SIMPLEX, SPHERE, COUNTS]
 )

@@ -20,7 +20,7 @@ KEYS = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_every_recipe_as_text_and_as_json(invoke, recipe):
     text, data = invoke("derive", recipe), invoke("derive", recipe, "--format", "json")
@@ -143,7 +143,7 @@ def test_identify_says_what_is_missing(invoke):
     assert "add --hessian" in said.out
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(
     "words",
     [

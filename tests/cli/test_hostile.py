@@ -233,7 +233,7 @@ LARGE = {
 }
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("candidate", ["gaussian-diag", "gaussian-full"])
 def test_formulas_that_would_not_end(candidate, name):

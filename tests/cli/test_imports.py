@@ -49,7 +49,7 @@ def test_list_loads_no_mathematics(root, subject):
     assert not loaded(root, "list", subject) & HEAVY
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("format_", ["text", "latex", "markdown", "html", "json"])
 def test_derive_does_not_load_numba(root, format_):
     seen = loaded(root, "derive", "gaussian-diag", "--delta", "--format", format_)

@@ -129,7 +129,7 @@ def test_words_that_are_not_utf8_reach_no_traceback(blrgen, word):
     assert "Traceback" not in said.err
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("locale", "encoding"), [("C", "ascii"), ("C", "latin-1"), ("C.UTF-8", "utf-8")]

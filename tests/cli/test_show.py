@@ -17,7 +17,7 @@ KEYS = {
 FAMILIES = ["bernoulli-sign", "gaussian", "gaussian-diag", "gaussian-fixed", "gaussian-full"]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("format_", ["text", "latex", "markdown", "html"])
 def test_every_family_in_every_format(invoke, family, format_):

@@ -24,7 +24,7 @@ def test_a_generated_file_is_verified_at_its_size(invoke, tmp_path):
     assert invoke("verify", str(file), "--against", "von", "--size", "d=2").code == 2
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("arguments", "said"), [
     (["von", "--size", "d=9"], "not between 1 and 8"),
     (["von", "--size", "d=0"], "not between 1 and 8"),

@@ -11,7 +11,7 @@ FOLDER = "docs/table"
 ENTRIES = {file_of(e.title): e for e in entries()}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_page_is_what_is_derived_now(name, root):
     there = (root / FOLDER / name).read_text(encoding="utf-8")

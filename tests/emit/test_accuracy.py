@@ -241,7 +241,7 @@ def _suspects(
     return out
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("target", ["numba", "numpy"])
 @pytest.mark.parametrize("recipe", recipes(matrices=False))

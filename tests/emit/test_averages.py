@@ -114,7 +114,7 @@ def log_gammas(e: Any) -> Any:
     return sp.expand_log(e, force=True)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_means_and_covariances(kind: str, tmp_path: Path) -> None:
     f = family(kind, tmp_path)
@@ -176,7 +176,7 @@ def test_second_moments_less_products_of_means_become_covariances(tmp_path: Path
     assert len(determinant.atoms(Covariance)) == 3
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", ["line", "integers"])
 def test_a_family_without_a_closed_form_is_generated_run_and_proved(
     kind: str, tmp_path: Path

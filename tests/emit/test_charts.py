@@ -51,7 +51,7 @@ CHARTS: dict[str, tuple[str, tuple[str, ...], Any]] = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("name", CHARTS)
 def test_mean_deviation_and_draws(name: str, target: str, tmp_path: Path) -> None:

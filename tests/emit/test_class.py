@@ -48,7 +48,7 @@ NAMES = ("adam", "ivon", "bayesbinn", "von", "iblr", "laplace", "ridge", "full_d
 COMPILED = ("adam", "bayesbinn", "iblr", "ridge")
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize(
     ("name", "target"), [*((x, "numpy") for x in NAMES), *((x, "numba") for x in COMPILED)]
 )
@@ -64,7 +64,7 @@ def test_float32_stays_float32(hand: Any, name: str, target: str) -> None:
     assert kinds == {np.dtype(np.float32)}
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["adam", "ivon", "bayesbinn", "von", "iblr"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
@@ -104,7 +104,7 @@ def arrays_of(state: dict[str, Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ["adam", "ivon", "bayesbinn"])
 def test_float32_kernel_has_no_float64_arithmetic(hand: Any, name: str) -> None:
     d = hand.derivation(hand.rules[name](), name, KIND.get(name, "vector"))
@@ -136,7 +136,7 @@ def test_float32_kernel_has_no_float64_arithmetic(hand: Any, name: str) -> None:
     assert checked > 3
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", NAMES)
 def test_resume_is_exact(hand: Any, name: str, target: str) -> None:
@@ -236,7 +236,7 @@ def test_matrix_inputs_are_checked(hand: Any, target: str) -> None:
         made(hand, "von", target)([np.ones(2), np.ones(2, np.float32)])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["ivon", "bayesbinn", "full_draws"])
 def test_draws_are_asked_for(hand: Any, name: str, target: str) -> None:

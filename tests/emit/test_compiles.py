@@ -7,7 +7,7 @@ import pytest
 from tests.compiles import Case, cases, outcome, pairwise, roads
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("case", pairwise(), ids=lambda c: c.title)
 def test_what_is_emitted_is_compiled_and_stepped(case: Case) -> None:
     found = outcome(case)

@@ -43,7 +43,7 @@ def test_every_rule_has_its_family() -> None:
     assert set(FAMILIES) == set(RULES)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_its_functions_are_emitted(name: str, tmp_path: Path) -> None:
     family = FAMILIES[name]

@@ -74,7 +74,7 @@ def changes_sign(written: str, order: int, u: float) -> bool:
     return low * high < 0
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize(("written", "target", "dtype"), CASES)
 def test_curvatures_are_right_and_finite(written: str, target: str, dtype: str) -> None:
     d = blrgen.derive("gaussian-diag", ["delta"], loss=written.replace("U", "theta"))
@@ -91,7 +91,7 @@ def test_curvatures_are_right_and_finite(written: str, target: str, dtype: str) 
         )
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize(("written", "target", "dtype"), CASES)
 def test_slopes_are_right_and_nothing_overflows(written: str, target: str, dtype: str) -> None:
     d = blrgen.derive("momentum", [], loss=written.replace("U", "theta"))
@@ -107,7 +107,7 @@ def test_slopes_are_right_and_nothing_overflows(written: str, target: str, dtype
         )
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("written", WRITTEN)
 def test_values_are_right_and_finite(written: str, dtype: str) -> None:
@@ -139,7 +139,7 @@ SOFTMAX = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("loss", SOFTMAX)
 def test_softmax_of_several_numbers(loss: str) -> None:
     places = [(1e4, -1e4, 9e3), (-1e4, 30.0, 31.0), (800.0, 801.0, 799.5), (0.3, 0.1, -2.0)]
@@ -155,7 +155,7 @@ def test_softmax_of_several_numbers(loss: str) -> None:
         assert abs(found - float(exact)) <= 1e-12 * abs(float(exact)) + 1e-300, (t, a, b, found)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_the_curvature_of_a_matrix_far_out(target: str, dtype: str) -> None:

@@ -45,7 +45,7 @@ def serial(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(emitted(name), "THREADED", 10**9)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("size", SIZES)
 def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
@@ -61,7 +61,7 @@ def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> N
         assert all(np.array_equal(getattr(opt, x)[0], getattr(plain, x)[0]) for x in ("u", "s"))
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", ["adam", "sgd", "ste", "ivon"])
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("shapes", [[(70_001,)], [(300, 7)], [(60_000,), (40, 5), (9_999,)]])
@@ -175,7 +175,7 @@ def test_arrays_at_odd_addresses() -> None:
     np.testing.assert_allclose(held, wanted, rtol=1e-6)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["ivon", "vadam", "vogn", "bayesbinn"])
 def test_a_step_that_draws_again(name: str) -> None:
     size = 2_500

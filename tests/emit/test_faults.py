@@ -136,7 +136,7 @@ def wrong_values(value: Any) -> Iterator[Any]:
         yield from (np.nan, -np.inf, np.zeros(2), True)
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 def test_a_saved_state_is_taken_whole_or_not_at_all(made: Made) -> None:
     rng = np.random.default_rng(1)
     opt = made.stepped(made.built(), rng, 2)
@@ -165,7 +165,7 @@ def test_a_saved_state_is_taken_whole_or_not_at_all(made: Made) -> None:
     assert whole(opt) == pickle.dumps(saved)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 def test_what_steps_leave_can_be_resumed(made: Made) -> None:
     """Where curvature is kept apart from a prior it may be negative, down to −δ."""
     rng = np.random.default_rng(7)
@@ -192,7 +192,7 @@ def test_a_curvature_below_zero_is_one_that_steps_leave() -> None:
     assert "outside [-1.0, inf)" in words
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 def test_signs_of_what_was_saved_are_looked_at(made: Made) -> None:
     opt = made.stepped(made.built(), np.random.default_rng(1))
     saved, found = opt.state_dict(), 0
@@ -208,7 +208,7 @@ def test_signs_of_what_was_saved_are_looked_at(made: Made) -> None:
     assert found >= len(bounded)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 def test_what_is_not_finite_is_refused(made: Made) -> None:
     rng = np.random.default_rng(2)
     opt = made.stepped(made.built(), rng)
@@ -233,7 +233,7 @@ def test_what_is_not_finite_is_refused(made: Made) -> None:
     opt.step(**good)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 def test_a_pass_is_saved_where_nobody_looks(made: Made) -> None:
     opt = made.built(check_finite=False)
     made.stepped(opt, np.random.default_rng(2), 2)
@@ -323,7 +323,7 @@ def test_inputs_of_another_kind_are_refused(made: Made) -> None:
     opt.step(**good)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 def test_generators_of_another_kind_are_refused(made: Made) -> None:
     opt = made.stepped(made.built(), np.random.default_rng(8))
     for wrong in (None, 0, np.random.RandomState(0), np.random):
@@ -369,7 +369,7 @@ def test_one_thread_after_another(made: Made) -> None:
     assert whole(opt) == whole(same) and opt.t == 2
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("recipe", ["adam", "ivon", "bayesbinn", "von"])
 def test_after_a_fork_steps_are_the_same(recipe: str, target: str) -> None:

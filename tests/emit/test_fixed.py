@@ -29,7 +29,7 @@ def fixed(von: Any) -> Any:
     return von.compile(sizes=SIZES)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("recipe", "d"), [("newton", 1), ("von", 4), ("iblr", 3)])
 def test_it_computes_what_the_file_for_any_size_computes(recipe: str, d: int, dtype: Any) -> None:

@@ -178,7 +178,7 @@ def test_products_of_rows(ridge: Any, n: int, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(right, X.T @ y, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.rest)])
 @pytest.mark.parametrize("rows", [31, 300, 1000])
 def test_products_with_threads_are_the_same_for_any_number_of_them(
@@ -252,7 +252,7 @@ def test_a_step_that_only_looks_at_its_matrix(d: int) -> None:
     assert (a == before).all() and (kept == one.S).all() and one.t == 3
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("d", [40, 300])
 @pytest.mark.parametrize("large", [256, 0])
 def test_a_factor_that_is_known_is_not_made_again(

@@ -22,7 +22,7 @@ LOSSES = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_one_step_is_right_and_finite_everywhere(loss: str, target: str) -> None:

@@ -104,7 +104,7 @@ def derived(text: str, folder: Path, *flags: str) -> Any:
     return derive(str(path), flags)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("text", [KNOWN, SCALE, NATURAL, MOVED, BOTH, THREE, NUMBER])
 def test_families_nobody_ships(text: str, tmp_path: Path) -> None:
     """Derived, emitted and proved from the file alone."""

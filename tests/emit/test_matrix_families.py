@@ -223,7 +223,7 @@ def test_against_the_rule_at_random_points(name: str) -> None:
             )
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_stays_float32(name: str) -> None:
     d = derive(name)
@@ -319,7 +319,7 @@ def test_a_changed_file_is_refuted(name: str) -> None:
         assert verdict.level == "refuted", (before, after)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_a_step_out_of_the_domain_changes_nothing(name: str) -> None:
     d = derive(name)

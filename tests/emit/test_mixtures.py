@@ -46,7 +46,7 @@ STARTS = {
 }
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("flags", ROADS)
@@ -72,7 +72,7 @@ def test_trajectories_are_those_of_the_formulas(
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("flags", ROADS)
 def test_diagonal_trajectories_are_those_of_the_formulas(
@@ -128,7 +128,7 @@ def test_a_step_that_leaves_the_cone_changes_nothing(target: str) -> None:
         assert np.array_equal(before[name], after[name])
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("flags", ROADS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

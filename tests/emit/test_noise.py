@@ -241,7 +241,7 @@ def test_log_odds_at_both_ends_and_in_the_middle(threefry: ModuleType) -> None:
 # --- whose numbers they are
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", LAWS)
 def test_a_number_does_not_depend_on_the_partition(made: ModuleType, name: str, dtype: str) -> None:
@@ -370,7 +370,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_battery_finds_what_is_broken(fault: str) -> None:
     generator, old, new, sign = FAULTS[fault]
@@ -477,7 +477,7 @@ def chosen(made: ModuleType, p: Any, stream: int = 0) -> Any:
     return out == 2
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.3, 0.5, 0.7, 1 - 1e-6, 1.0])
 def test_how_often_a_value_is_chosen(made: ModuleType, p: float, dtype: str) -> None:
@@ -508,7 +508,7 @@ def sixteen_bits(made: ModuleType, size: int) -> Any:
     return np.concatenate(halves, axis=1).reshape(-1).astype(np.float64)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("place", [0, 1023, 1024, 2047, 2048, 4000])
 def test_one_undecided_choice_of_a_block(made: ModuleType, place: int) -> None:
     bits = sixteen_bits(made, 4096)

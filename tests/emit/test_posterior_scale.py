@@ -40,7 +40,7 @@ def made(d: Any, start: float = 0.0, **more: float) -> Any:
     return cls(np.full(1, start), **{**given, **more})
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", GAUSSIAN)
 def test_the_spread_is_the_posteriors(name: str) -> None:
     """Trained by what the inputs say, and with as many rows as the note on the spread asks for."""
@@ -114,7 +114,7 @@ def of(road: str) -> Any:
     return derive(what, [flag.replace(" ", "=") for flag in flags])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("road", "why"), ROADS.items())
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_no_posterior_where_none_is_kept(road: str, why: str, target: str) -> None:

@@ -27,7 +27,7 @@ def made_input(q: Any, rng: np.random.Generator) -> np.ndarray:
     return np.abs(values) if q.name == "h" else values
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("name", sorted(read_recipes()))
 def test_recipe(hand: Any, name: str, target: str) -> None:

@@ -137,7 +137,7 @@ def test_bayesbinn(hand: Any, target: str) -> None:
     assert not hasattr(opt, "observe")  # its step is not a function of averages
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["von", "iblr", "laplace"])
 @pytest.mark.parametrize("size", [1, 2, 7, 130])

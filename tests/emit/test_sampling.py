@@ -98,7 +98,7 @@ def test_draws_have_the_law(name: str, tmp_path: Path) -> None:
     assert abs(x.mean() - law.mean()) < 5 * law.std() / np.sqrt(SIZE)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["gamma", "beta", "Poisson", "Laplace"])
 def test_posterior_has_the_moments(name: str, tmp_path: Path) -> None:
     text, parameters, law = LAWS[name]

@@ -82,7 +82,7 @@ def known(name: str) -> Any:
     return found
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_helper_is_right_to_four_roundings(name: str, dtype: Any) -> None:
@@ -91,7 +91,7 @@ def test_every_helper_is_right_to_four_roundings(name: str, dtype: Any) -> None:
     assert found.error <= 4, found
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_random_points_are_as_right_and_arrays_keep_their_dtype(name: str) -> None:
     rng, h = np.random.default_rng(5), known(name)
@@ -260,7 +260,7 @@ def changed(name: str) -> tuple[str, str]:
     return whole, whole.replace(own, wrong)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_changed_coefficient_is_caught(name: str) -> None:
     whole, wrong = changed(name)

@@ -72,7 +72,7 @@ def test_a_file_is_read_from_the_top(path: Path) -> None:
     assert not {x for x in re.findall(r"^def (\w+)", first, re.M) if x in known}
 
 
-@pytest.mark.sweep(3)  # by the dozen: a linter and types start once for each
+@pytest.mark.sweep(6)  # by the dozen: a linter and types start once for each
 @pytest.mark.parametrize("first", [0, 1, 2])
 def test_generated_files_are_what_a_linter_and_strict_types_ask_for(
     first: int, tmp_path: Path

@@ -28,7 +28,7 @@ def lines(made: type) -> list[str]:
     return [x.strip() for x in text.splitlines() if x.startswith("    ")]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("recipe", sorted(read_recipes()))
 def test_a_class_is_used_as_it_says(recipe: str) -> None:
     made = compile_class(emit(blrgen.derive(recipe), "numpy"))

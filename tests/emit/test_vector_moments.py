@@ -103,7 +103,7 @@ UNSEEN = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(UNSEEN))
 def test_families_nobody_has_seen_agree_with_their_draws(name: str, tmp_path: Path) -> None:
     """Within five standard errors; both targets agree."""

@@ -88,7 +88,7 @@ def sphere_metric(eta: Any) -> list[list[Any]]:
     return [[(across if i == j else 0) + bend * e[i] * e[j] for j in range(d)] for i in range(d)]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("size", [2, 3, 50])
 def test_von_mises_fisher_steps_by_the_inverse_metric(size: int, target: str) -> None:
@@ -136,7 +136,7 @@ def multinomial_step(eta: Any, r1: Any, trials: int) -> list[Any]:
     return [(1 - rho) * logits[i] - rho * y for i, y in enumerate(solved(metric, right))]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("size", "trials"), [(1, 1), (1, 7), (2, 4), (3, 3)])
 def test_multinomial_steps_by_the_inverse_metric(size: int, trials: int, target: str) -> None:
@@ -205,7 +205,7 @@ def test_a_step_outside_is_undone(target: str) -> None:
     assert alpha.tolist() == [1.0, 2.0] and opt.t == 0
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("name", ["dirichlet", "von-mises-fisher", "multinomial"])
 def test_the_source_is_the_rule_and_a_mistake_is_refuted(name: str, target: str) -> None:
@@ -268,7 +268,7 @@ def odd(folder: Path, name: str) -> Any:
     return derive(str(file))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(ODD))
 def test_families_nobody_has_seen_are_emitted(name: str, tmp_path: Path) -> None:
     """The sources are the rule, and compute it in doubles at several sizes."""

@@ -81,7 +81,7 @@ def natural_of(geometry: Any, at: dict[str, float]) -> list[float]:
     return [float(value(geometry.to_working(x), at)) for x in geometry.natural]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("loss", NORMAL)
 @pytest.mark.parametrize("family", ["gaussian", "gaussian-diag", "gaussian-fixed"])
 def test_of_a_normal_density(family: str, loss: str) -> None:
@@ -107,7 +107,7 @@ def test_of_a_normal_density(family: str, loss: str) -> None:
     assert found["m_next"] == pytest.approx(0.4 - 0.3 * slope / after, rel=2e-6)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("family", "loss"), [(f, x) for f, c in OTHERS.items() for x in c[2]])
 def test_of_other_families(family: str, loss: str) -> None:
     grid, at, _ = OTHERS[family]

@@ -48,7 +48,7 @@ FINITE = [
 ]  # fmt: skip
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("family", "loss", "words"), INFINITE)
 def test_an_infinite_expectation_is_refused(family, loss, words):
     with pytest.raises(NoExpectation, match="does not exist") as refused:
@@ -56,7 +56,7 @@ def test_an_infinite_expectation_is_refused(family, loss, words):
     assert words in str(refused.value)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("family", "loss"), FINITE)
 def test_a_finite_expectation_is_told_from_an_infinite_one(family, loss):
     declared = read_family(family)

@@ -176,14 +176,14 @@ SLOW = ("quartic", "four", "root", "no h", "from one", "counted twice")  # by qu
 ALL = [(n, k) for n in ODD for k in LOSSES if k == "bent" or n not in SLOW]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "loss"), ALL)
 def test_of_odd_families(name: str, loss: str) -> None:
     g = odd(name)
     check(g, expectation_of(g), *LOSSES[loss], 2e-6, 1 if name in SLOW else 2)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_of_every_shipped_family(name: str) -> None:
     """A family whose file is added is tested here without a word."""
@@ -192,7 +192,7 @@ def test_of_every_shipped_family(name: str) -> None:
     check(g, expectation_of(g), *LOSSES["bump" if heavy else "bent"], 2e-6)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", FOUND)
 def test_how_many_identities_are_found(name: str) -> None:
     e = expectation_of(odd(name))

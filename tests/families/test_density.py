@@ -69,7 +69,7 @@ def close(e: Any, point: dict[Any, Any], wanted: Any, size: Any = 1) -> bool:
     return bool(abs(value - wanted) <= mpmath.mpf(10) ** -10 * max(abs(wanted), size))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SCALAR)
 def test_everything_agrees_with_the_density(name: str) -> None:
     g = geometry(name)
@@ -104,7 +104,7 @@ def test_the_fisher_matrix_is_symmetric_and_positive_definite(name: str) -> None
             mpmath.cholesky(f)  # raises where it is not positive definite
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", SCALAR)
 def test_kl_is_the_bregman_divergence_and_not_negative(name: str) -> None:
     """Σ q (log q − log q′) of the density itself, and A(λ′) − A(λ) − ⟨λ′ − λ, μ⟩."""

@@ -84,7 +84,7 @@ def by_digits(rule: Rule, values: dict[Any, Any]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", SCALAR)
 def test_one_step(name: str, dtype: Any) -> None:
@@ -141,7 +141,7 @@ def _steps(name: str, target: str, dtype: Any) -> None:
             assert abs(got - exact) <= bound * abs(exact), (place, key, got, mpmath.nstr(exact))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("count", [3, 4])
 @pytest.mark.parametrize("name", VECTORS)
 def test_one_step_of_a_vector(name: str, count: int) -> None:

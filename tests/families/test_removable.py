@@ -35,7 +35,7 @@ NEAR = ["0", "1e-300", "-1e-300", "1e-8", "-1e-8", "1e-4", "-1e-4", "2"]
 BY_NUMBER = {"(1 − cosh η)/η²", "ramp"}  # A is a number for every η; the emitted step shows them
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("case", sorted(ODD))
 def test_everything_is_right_there(case: str, tmp_path: Path) -> None:
     support, statistic, h, given = ODD[case]

@@ -132,7 +132,7 @@ def numbers(g: Any, point: dict[Any, Any]) -> dict[str, float]:
     return found
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(SCALAR))
 def test_scalars(name: str) -> None:
     g = geometry(name)

@@ -44,7 +44,7 @@ def test_a_gaussian_is_found_exactly(flags: tuple[str, ...]) -> None:
     assert abs(found.objective - exact) < 1e-6
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("family", "loss", "mass"),
     [

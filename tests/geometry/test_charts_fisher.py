@@ -41,7 +41,7 @@ def places(g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
     return point, both
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_metric_is_transported_both_ways(name: str) -> None:
     """F_ψ = JᵀFJ, F = J⁻ᵀF_ψJ⁻¹, F_μ = F⁻¹, each positive definite."""
@@ -64,7 +64,7 @@ def test_the_metric_is_transported_both_ways(name: str) -> None:
         assert close(matrix(charts.inverse_working, both), working.inv(), 1e-14)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_working_metric_from_the_density(name: str) -> None:
     """F_ψ = −E_q[∇∇ log q] with log q in working parameters, by quadrature."""
@@ -85,7 +85,7 @@ def test_the_working_metric_from_the_density(name: str) -> None:
                 assert abs(wanted + sp.Float(mean, 20)) < 1e-10 * max(1, abs(wanted))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_natural_gradient_is_the_same_in_every_chart(name: str) -> None:
     """∇_μ f = F⁻¹∇_λ f = J F_ψ⁻¹∇_ψ f: proved for every f, and tried on one."""

@@ -351,7 +351,7 @@ STRANGERS = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("case", STRANGERS)
 def test_families_nobody_has_seen(case: str, tmp_path: Path) -> None:
     support, statistics, natural, more = STRANGERS[case]

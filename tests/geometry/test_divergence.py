@@ -52,7 +52,7 @@ def expectation(f: Family, point: dict[Any, Any], what: Any) -> Any:
     return table.mean(values)
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", SINGLE)
 def test_kl_against_quadrature(name: str) -> None:
     """KL = E_q[log q − log q′] > 0 = H(q, q′) − 𝓗(q), at two interior members."""
@@ -75,7 +75,7 @@ def test_kl_against_quadrature(name: str) -> None:
     assert abs(cross - mpmath.mpf(str(entropy)) - found) < 1e-12 * max(1, abs(cross))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", list_families())
 def test_every_identity_is_proved(name: str) -> None:
     g = shipped(name)
@@ -84,7 +84,7 @@ def test_every_identity_is_proved(name: str) -> None:
     assert {p.claim: p.level for p in proofs if not p.proved} == {}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SINGLE)
 def test_renyi(name: str) -> None:
     """Positive, increasing in α, → KL as α → 1, and at ½ twice the Bhattacharyya distance."""

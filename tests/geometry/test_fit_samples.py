@@ -115,7 +115,7 @@ def test_products_factor_by_factor() -> None:
     )
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     ("what", "data", "fixed", "said"),
     [

@@ -139,7 +139,7 @@ def family(name: str, folder: Path) -> Family:
 SLOW = ("generalized-inverse-gaussian", "inverse-gaussian")  # E[log x] is a number: one point
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", [*FILES, *SPOT])
 def test_geometry_against_the_density(name: str, tmp_path: Path) -> None:
     """A, μ, F, 𝓗 and ∇_μ𝓗 at interior points, to 1e-10 of the density's own sums."""

@@ -79,7 +79,7 @@ def odd(name: str) -> Geometry:
     return read(text(name))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ODD)
 def test_against_the_density(name: str) -> None:
     g = odd(name)

@@ -149,7 +149,7 @@ def test_generalised_inverse_gaussian(tmp_path: Path) -> None:
     assert found.values == pytest.approx((-1.0, -1.5), rel=1e-12)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("a", [-1e-9, 5.0, 1e6])
 def test_without_a_closed_form(a: float, tmp_path: Path) -> None:
     with mpmath.workdps(40):
@@ -176,7 +176,7 @@ def test_a_sum_without_a_closed_form(tmp_path: Path) -> None:
     assert abs(found.natural[0] - 3) < 1e-13
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("body", "mean", "fixed"),
     [

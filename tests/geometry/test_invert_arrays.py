@@ -75,7 +75,7 @@ def off(found: Inversion, natural: list[Any]) -> float:
 RANGES = [(1, 1e-6), (1, 1e12), (2, 1 + 1e-6), (2, 2.3), (7, 10.0), (7, 1e12)]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("d", "n"), [*RANGES, (50, 49 + 1e-6)])
 def test_wishart(d: int, n: float) -> None:
     mean, natural = means(geometry("wishart"), d, {"V": spd(d) * 1e-5, "n": n})

@@ -108,7 +108,7 @@ def entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else flat(value)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("turn", [0, 1])
 @pytest.mark.parametrize("name", list_families())
 def test_means_give_their_parameters_back(name: str, turn: int) -> None:

@@ -117,7 +117,7 @@ def test_normal_wishart_against_scipy() -> None:
     assert float(mine - here.value(g.log_partition)) == pytest.approx(theirs, rel=1e-11)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("text", [PLANE.format(given=""), INVERSE, ORDERED],
                          ids=["plane", "normal-inverse-gamma", "gamma-poisson"])  # fmt: skip
 def test_files_nobody_has_seen(tmp_path: Path, text: str) -> None:

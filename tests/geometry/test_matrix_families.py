@@ -130,7 +130,7 @@ def test_fisher_is_positive_definite(name: str) -> None:
         assert np.linalg.eigvalsh(f)[0] > 0
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rule_moves_natural_parameters_as_it_should(name: str, size: int) -> None:
@@ -214,7 +214,7 @@ def test_a_right_given_form_is_identity(tmp_path: Path) -> None:
     assert all(f.passed for f in found.values())
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -112,7 +112,7 @@ def test_check_goes_through_the_factors(gamma: str, tmp_path: Path) -> None:
     assert "gamma-here" in found["log-partition"].text
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("format_", ["text", "latex", "markdown", "html", "json"])
 def test_every_format_shows_it(format_: str) -> None:
     assert "gaussian" in render_geometry(geometry_of(read_family("gaussian*gaussian")), format_)

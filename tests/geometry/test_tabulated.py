@@ -72,7 +72,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], Known]] = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_the_mass(tmp_path: Path, name: str) -> None:

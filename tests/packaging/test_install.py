@@ -137,7 +137,7 @@ def test_two_builds_give_the_same_bytes(root, wheel, tmp_path):
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("kind", ["wheel", "folder", "editable", "archive"])
 def test_installed_any_way_it_works_from_any_folder(root, request, tmp_path, at_home, kind):
     what: list[str | Path] = {"folder": [root], "editable": ["--editable", root]}.get(kind) or [

@@ -14,7 +14,7 @@ from tests.peers.adapters import CASES, IVON, LIMIT, Case
 SETTINGS = [(case, label) for case in CASES for label in trajectories.classes(case)]
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(
     ("case", "label"), SETTINGS, ids=lambda x: x if isinstance(x, str) else x.name
 )

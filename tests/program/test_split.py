@@ -125,7 +125,7 @@ def test_what_is_called_with_several_constants_is_called_with_floats() -> None:
     assert not any(re.search(r"[ (]-?\d+[,)]", call) for call in calls)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("what", "flags"), [("gaussian-diag", ["delta"]), ("gaussian-diag", ["stochastic"])]
 )

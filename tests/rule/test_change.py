@@ -39,7 +39,7 @@ CHARTS = [
 ]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.long
 @pytest.mark.parametrize(("c", "mean", "half", "rate"), CHARTS)
 def test_a_later_value_holds_the_change_alone(

@@ -41,7 +41,7 @@ def instance(d: Derivation, size: int) -> tuple[Instance, Sized]:
     return Instance(sizes, names, EXTENDED), Sized(d.geometry, sizes, point)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", [2, 5])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_step_is_the_natural_one(name: str, size: int) -> None:
@@ -65,7 +65,7 @@ def test_the_step_is_the_natural_one(name: str, size: int) -> None:
     assert sized.natural
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", [2, 5])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_scores_go_through_the_inverse_fisher_matrix(name: str, size: int) -> None:

@@ -122,7 +122,7 @@ SIZED = [n for n in list_families() if size_symbols(read_family(n)) and n != "ga
 SCALAR = [n for n in WHOLE if read_family(n).elementwise]
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", SCALAR)
 def test_working_step_of_scalar_families(name: str) -> None:
     """λ(ψ⁺) = λ(ψ) − ρ∇_μ(E_q[ℓ] − 𝓗), as below, at an interior member."""
@@ -141,7 +141,7 @@ def test_working_step_of_scalar_families(name: str) -> None:
         np.testing.assert_allclose(new, moved, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("name", [n for n in (*WHOLE, *OTHERS) if n not in (*SIZED, *SCALAR)])
 def test_working_step_is_the_natural_step_transported(name: str, size: int, tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ LOSSES = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("text", LOSSES)
 @pytest.mark.parametrize("flags", [["delta"], ["delta", "stochastic"], ["stochastic"]])
 def test_derivatives_of_an_elementwise_loss(text: str, flags: list[str]) -> None:

@@ -33,7 +33,7 @@ def test_the_retraction_divides_by_the_old_precision() -> None:
     assert [q.name for q in d.rule.of("input")] == ["g", "H"]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("flags", [["delta"], ["delta", "retraction"], [], ["retraction"]])
 @pytest.mark.parametrize("family", GAUSSIANS)
 def test_one_component_is_the_rule_of_the_family(family: str, flags: list[str]) -> None:
@@ -57,7 +57,7 @@ def test_the_weights_move_as_the_law_of_z() -> None:
     assert weights_proof(derive("mixture:gaussian-full", ["delta"])).level == "identity"
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("family", sorted(list_families()))
 def test_every_family_is_a_component(family: str) -> None:
     """Or is refused with the reason for which it has no rule of its own."""

@@ -11,7 +11,7 @@ from blrgen.rule.expand import expanded
 FACTORS = ["generalized-inverse-gaussian", "gaussian", "beta"]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("one", FACTORS)
 @pytest.mark.parametrize("two", ["generalized-inverse-gaussian"])
 def test_each_factor_steps_as_it_does_alone(one: str, two: str) -> None:

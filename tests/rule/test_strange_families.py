@@ -81,7 +81,7 @@ def summed(name: str) -> tuple[Array, Array, Array, Array]:
     return weight / weight.sum(), rows, log_h(*place), loss(*place)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", [n for n, c in CASES.items() if c[6] is not None])
 def test_the_rule_is_that_of_the_density(name: str, tmp_path: Path) -> None:
     d = blrgen.derive(made(name, tmp_path))
@@ -120,7 +120,7 @@ def test_a_candidate_that_is_sure_still_moves(at: float, should: float, tmp_path
     assert state == pytest.approx(should, rel=1e-14)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", ["exponential and rate", "logarithmic base", "spins"])
 def test_they_pass_their_check(name: str, tmp_path: Path) -> None:
     only = ["minimality", "normalised", "mean", "covariance", "entropy", "entropy_gradient", "rule"]

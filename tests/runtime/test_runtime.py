@@ -24,7 +24,7 @@ HELPERS = {
 }
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", sorted(HELPERS))
 def test_special_functions(name: str, dtype: Any) -> None:

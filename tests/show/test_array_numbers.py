@@ -50,7 +50,7 @@ def in_natural(g: Geometry, point: dict[str, Any]) -> dict[str, Any]:
     return constants | {x.name: plain(here.value(x)) for x in g.natural}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", POINTS)
 def test_numbers_are_derivatives_of_one_another(name: str) -> None:
     """μ and F by differences of A and μ along the first, a middle and the last coordinate."""

@@ -270,7 +270,7 @@ def _well_formed(page: str) -> None:
         ET.fromstring(formula)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("what", RECIPES)
 def test_every_recipe_in_every_format(what, derived, faults):
     made = derived(what)
@@ -289,7 +289,7 @@ def test_every_recipe_in_every_format(what, derived, faults):
         assert step.title in text
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("what", RECIPES)
 def test_every_recipe_as_data(what, derived, meaning):
     """Shapes, names in order, and update texts that SymPy reads to the value of the rule."""

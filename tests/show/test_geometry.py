@@ -23,7 +23,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_in_every_format(family, faults):
     geometry = shipped(family)

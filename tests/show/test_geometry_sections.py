@@ -48,7 +48,7 @@ def spot(text: str, folder: Path):
     return geometry_of(read_family(str(path)))
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", list_families())
 def test_every_line_says_how_it_is_known(name):
     page = geometry_page(shipped(name))

@@ -54,7 +54,7 @@ def test_inverses_of_matrices(format: str, flags: list[str]) -> None:
         ] in shown
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(read_recipes()))
 def test_nothing_of_a_program_is_printed(name: str) -> None:
     """What only a program writes is in no format for people, nor in an emitted docstring."""

@@ -40,7 +40,7 @@ def rule(recipe: str) -> Rule:
     return blrgen.derive(recipe).rule
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize(("title", "recipe", "source"), RIGHT, ids=[c[0] for c in RIGHT])
 def test_right_ones_are_proved(title: str, recipe: str, source: str) -> None:
     verdict = verify_source(source, rule(recipe))
@@ -48,7 +48,7 @@ def test_right_ones_are_proved(title: str, recipe: str, source: str) -> None:
     assert verdict.proved and verdict.exit_code == 0, verdict
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize(("title", "recipe", "source"), WRONG, ids=[c[0] for c in WRONG])
 def test_wrong_ones_are_never_proved(title: str, recipe: str, source: str) -> None:
     verdict = verify_source(source, rule(recipe), locate=False)
@@ -73,7 +73,7 @@ SUBTLE = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", sorted(SUBTLE))
 def test_subtle_mistakes_are_never_proved(name: str) -> None:
     source = (REFERENCE / f"{name}.py").read_text(encoding="utf-8")

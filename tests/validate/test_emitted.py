@@ -20,7 +20,7 @@ def derived() -> dict[str, Derivation]:
     return {n: blrgen.derive(n) for n in NAMES}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("name", NAMES)
 def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, Derivation]) -> None:
@@ -30,7 +30,7 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     assert verdict.proved, verdict
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "right", "wrong"), [
     ("adam", "one_minus_beta2 = 1 - self.beta2", "one_minus_beta2 = 1 - self.beta1"),
     ("adam", "u[i] = _flushed(u_next)", "u[i] = _flushed(u[i])"),

@@ -138,7 +138,7 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_ones_are_proved(name: str) -> None:
     rule, text = RIGHT[name]
@@ -237,7 +237,7 @@ def test_conditions_that_the_domains_decide_are_no_branches() -> None:
     assert check(BRANCH.format(condition="rho < 1", sign="+"), OGN).proved
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("condition", "code"), [
     ("t == 1", 1), ("t <= 1", 1), ("t > 1", 1), ("t != 3", 1),  # t counts from 1: it can be 1
     ("t >= 1", 0), ("0 < t", 0), ("beta1 < 1", 0),

@@ -107,7 +107,7 @@ def iblr() -> Derivation:
     return blrgen.derive("iblr")
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("words", [{"target": "numpy"}, {"target": "numba"}, {"sizes": {"d": 2}}])
 @pytest.mark.parametrize(
     ("init", "step", "kept"),
@@ -157,7 +157,7 @@ def test_two_draws_are_averaged_in_every_component() -> None:
     assert verify_emitted(source.replace(line, wrong), d.rule)["m, two draws"].level == "refuted"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "words"),
     [

@@ -10,7 +10,7 @@ from tests.mutants import EACH, Fate, count, emitted, judged, mistakes, recipes,
 FEW, SEED = 5, 11
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("recipe", recipes())
 def test_no_mistake_is_proved(recipe: str) -> None:
     found = list(judged(recipe, mistakes(recipe, FEW, SEED)))
@@ -25,7 +25,7 @@ def test_no_mistake_in_an_emitted_file_is_proved(recipe: str) -> None:
     assert found and not count(found)["wrong proved"], row(count(found))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("recipe", recipes())
 def test_every_recipe_has_enough_mistakes(recipe: str) -> None:
     found = [m.source for m, _ in mistakes(recipe, EACH, 0)]

@@ -44,7 +44,7 @@ def _settled(name: str, found: list[Mutant], verify: Any, told: Told) -> None:
     assert sum(o.fate != "broken" for o in outcomes) >= ENOUGH
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", sorted(BY_HAND))
 def test_mistakes_in_functions_by_hand(name: str, record_property: Told) -> None:
     source = (REFERENCE / f"{name}.py").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def _emitted() -> list[Path]:
     return chosen or files
 
 
-@pytest.mark.sweep(10)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize("path", _emitted(), ids=lambda p: p.stem)
 def test_mistakes_in_emitted_files(path: Path, record_property: Told) -> None:
     import blrgen

@@ -26,7 +26,7 @@ def adam():
     return derive("adam")
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("name", EDITS)
 def test_what_was_edited_is_named(invoke, tmp_path, name):
     before, after = EDITS[name]

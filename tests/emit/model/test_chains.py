@@ -424,7 +424,7 @@ y[t] ~ gaussian-full(H*x[t], inv(R))   observed or missing
 """
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_what_makes_two_triangles_differ_does_not_grow(target):
     """EM of all matrices: what is not even in S1 would be fourteen times as large each step."""

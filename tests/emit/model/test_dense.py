@@ -53,7 +53,7 @@ def made(source, algorithm, target):
     return as_python(text(program, target))[program.name]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize(
     ("source", "algorithm"), [(PRECISE, "vmp"), (FIXED, "conjugate"), (GROUPED, "conjugate")]

@@ -110,7 +110,7 @@ def survived(model, program, run):
             assert np.isfinite(x).all()
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize(("name", "algorithm"), MIXTURES)
 def test_a_run_survives(name, algorithm):
     make, more = MIXTURES[name, algorithm]
@@ -127,7 +127,7 @@ def test_a_run_survives(name, algorithm):
                 assert run["reason"] == "unbounded", what
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", [x for x, algorithm in MIXTURES if algorithm == "em"])
 def test_steps_alone_end_at_no_number_that_is_none(name):
     make, more = MIXTURES[name, "em"]
@@ -142,7 +142,7 @@ def test_steps_alone_end_at_no_number_that_is_none(name):
             assert any(note["kind"] in ("unbounded", "singular") for note in model.notes), what
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("T", "r"), [(1, 1), (1, 3), (2, 1), (2, 2)])
 def test_a_chain_too_short_for_its_matrices_says_so_and_keeps_two_triangles_equal(T, r):
     program, cls = made("state-space-em", "em")
@@ -160,7 +160,7 @@ def test_a_chain_too_short_for_its_matrices_says_so_and_keeps_two_triangles_equa
             assert np.array_equal(x, np.swapaxes(x, -1, -2))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", SPREAD)
 def test_a_floor_holds_what_would_grow(name):
     make, more = MIXTURES[name, "em"]

@@ -23,7 +23,7 @@ def derived(name, flag):
         return error
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_a_flag_has_a_class_or_a_reason(name):
     made = 0
@@ -37,7 +37,7 @@ def test_a_flag_has_a_class_or_a_reason(name):
     assert made
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_points_are_what_tells_draws_from_maxima(name):
     """A prior on everything: --gibbs; a param: --em; no model has both."""

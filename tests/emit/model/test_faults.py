@@ -105,7 +105,7 @@ def outside(space: dict[str, Any], made: Any) -> Iterator[tuple[str, Any]]:
                     x.shape) == x.size - 1, -0.5, x)))  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("name", "flag"), CASES)
 def test_a_saved_state_is_taken_whole_or_not_at_all(name: str, flag: str) -> None:
     made, space = begun(name, flag)

@@ -35,7 +35,7 @@ def source(name: str, algorithm: str, target: str) -> str:
     return text(lower(derive_model(model, algorithm)), target)
 
 
-@pytest.mark.sweep(3)  # by the dozen: a linter and types start once for each
+@pytest.mark.sweep(6)  # by the dozen: a linter and types start once for each
 @pytest.mark.parametrize("first", [0, 1, 2])
 def test_files_are_what_a_linter_and_strict_types_ask_for(first, tmp_path):
     for name, algorithm in CHOSEN[first::3]:

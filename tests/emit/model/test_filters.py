@@ -57,7 +57,7 @@ def same(full, part, evidence=1e-10):
     np.testing.assert_allclose(part.objective(), full.objective(), rtol=evidence, atol=1e-12)
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize(
     ("case", "target"),
     [*((x, "numpy") for x in CASES), ("lags", "numba"), ("coupled", "loops"), ("moving", "loops")],

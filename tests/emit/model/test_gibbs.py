@@ -219,14 +219,14 @@ def largest(found):
     return np.abs(found.mean(axis=0)[moved] / spread[moved]).max()
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", JOINT)
 def test_steps_leave_the_joint_law(name):
     forward, more, given = JOINT[name]
     assert largest(changes(made(name, given=given), forward, more)) < SURE
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("name", "drawn"),
     [("gaussian-mixture-diag", "rng.standard_gamma(a, shape)"),
@@ -245,7 +245,7 @@ DRAWN = sorted({name for name, algorithm in CASES if algorithm != "em"})
 SHIPPED = {name: data for (name, _), data in CASES.items() if name in DRAWN}
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("name", DRAWN)
 def test_loops_and_arrays_draw_the_same(name):
     runs = []

@@ -52,7 +52,7 @@ y[n] ~ {level} observed
     return compile_class(text(lower(derive_model(read_model(source, "tried"), algorithm)), "numpy"))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("algorithm", ["ncvmp", "cvi"])
 @pytest.mark.parametrize("likelihood", LINKS)
 def test_any_link_is_at_the_optimum(likelihood, algorithm, monkeypatch):

@@ -57,7 +57,7 @@ def cls(source: str, algorithm: str, target: str = "numpy"):
     return compile_class(text(made, target))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("algorithm", "target"),
     [("ncvmp", "numpy"), ("ncvmp", "numba"), ("cvi", "numpy"), ("cvi", "loops")],

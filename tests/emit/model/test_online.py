@@ -41,7 +41,7 @@ def points(name):
     return [x for n in model.nodes if n.kind == "param" for x in n.names]
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("name", NAMES)
 def test_all_rows_at_rate_one_are_a_step_of_em(name, target):

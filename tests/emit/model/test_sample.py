@@ -49,7 +49,7 @@ def share_is(draws, p):
     assert (np.abs(draws.mean(axis=0) - p) <= SURE * spread + 8 / len(draws)).all()
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("name", "algorithm"), CASES)
 def test_draws_have_the_mean_of_q(name, algorithm):
     program, model = fitted(name, algorithm)

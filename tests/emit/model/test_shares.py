@@ -37,7 +37,7 @@ def cls(source, algorithm, target="numpy"):
     return compile_class(text(lower(derive_model(read_model(source, "m"), algorithm)), target))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("algorithm", "target"), [("ncvmp", "numpy"), ("cvi", "numpy")])
 def test_shares_with_one_gaussian_are_at_the_optimum(algorithm, target):
     y = np.array([[5.0, 9, 6], [1, 0, 6]])
@@ -51,7 +51,7 @@ def test_shares_with_one_gaussian_are_at_the_optimum(algorithm, target):
         np.testing.assert_allclose(q["S"][k], np.linalg.inv(V), rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("algorithm", ["ncvmp", "cvi"])
 def test_shares_apart_are_at_the_optimum(algorithm):
     y = np.array([5.0, 9, 6])

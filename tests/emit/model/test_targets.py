@@ -76,7 +76,7 @@ def as_python(source: str) -> dict:
     return space
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("name", "algorithm"), CASES)
 def test_loops_and_arrays_agree(name, algorithm):
     model = read_model((MODELS / f"{name}.model").read_text(), name)

@@ -73,7 +73,7 @@ def level(x, column):
     return np.concatenate([x[:, :column], 0 * x[:, :1] + x[0, column], x[:, column + 1 :]], 1)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("by", [0.0, 1e8])
 def test_factors_of_data_in_a_plane(by):
     x = cloud(30, 3) + by
@@ -94,7 +94,7 @@ def test_factors_of_data_in_a_plane(by):
     assert reasons("factor-analysis-em", x=flat(30, 3, 1), q=1) == {"unbounded"}
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9, 1e-140])
 @pytest.mark.parametrize("kind", ["diag", "full", "tied"])
 def test_mixtures_in_any_units(kind, unit):
@@ -109,7 +109,7 @@ def test_mixtures_in_any_units(kind, unit):
     assert along == ({"converged"} if kind == "diag" else {"unbounded"})
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9])
 def test_states_with_one_value(unit):
     r = np.random.default_rng(2)
@@ -122,7 +122,7 @@ def test_states_with_one_value(unit):
     assert good.run(1500)["reason"] == "converged"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("unit", [1.0, 1e3, 1e-6])
 def test_trends_without_noise(unit):
     r, t = np.random.default_rng(6), np.arange(60)
@@ -136,7 +136,7 @@ def test_trends_without_noise(unit):
         assert "unbounded" not in reasons("local-linear-trend", 200, y=seen * unit)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9])
 @pytest.mark.parametrize("name", ["regression", "precision"])
 def test_regressions_that_leave_nothing(name, unit):
@@ -169,7 +169,7 @@ def test_shapes_that_grow():
     assert reasons("gamma-mixture", x=np.full(20, 3.7e9), K=2) == {"unbounded"}
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", ["poisson-mixture-em", "hmm-poisson-em"])
 def test_counts_have_a_largest_likelihood(name):
     r = np.random.default_rng(7)

@@ -96,7 +96,7 @@ def groups(y, n, t2, steps):
         yield (1 + len(y) / 2, b), mu
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_groups_of_different_sizes_count_as_often_as_they_have_rows(target):
     n, rng = [3, 1, 4, 2], np.random.default_rng(2)
@@ -136,7 +136,7 @@ def test_without_latents_em_is_maximum_likelihood():
     np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_several_responses_are_regressed_on_the_same_inputs(target):
     rng = np.random.default_rng(6)
@@ -149,7 +149,7 @@ def test_several_responses_are_regressed_on_the_same_inputs(target):
     np.testing.assert_allclose(model.posterior("S"), rest.T @ rest / 30, rtol=1e-9)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_a_mixture_of_planes_begins_at_its_log_likelihood(target):
     rng = np.random.default_rng(7)

@@ -47,13 +47,13 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_compiled_program_is_its_reference(case: Case) -> None:
     compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("case", WRITTEN, ids=str)
 def test_what_is_written_out_is_its_reference(case: Case) -> None:
     program = fixed(PROGRAMS[case.name], case.known)

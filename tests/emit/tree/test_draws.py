@@ -87,7 +87,7 @@ def test_loops_compute_what_the_interpreter_says(compiled: Any, noise: dict[str,
     assert abs(np.mean(found["even"]) - 0.5) < 0.05 and set(found["sign"]) == {-1.0, 1.0}
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_neither_blocks_nor_threads_change_a_bit(compiled: Any, dtype: Any) -> None:
     """What one chunk of rows draws is what two draw that are done side by side."""

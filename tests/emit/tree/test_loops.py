@@ -32,7 +32,7 @@ def test_every_order_of_small_programs(name: str) -> None:
 WRITTEN = [c for c in CASES if set(c.known) - {"R"} and c.name != "documents"]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("case", WRITTEN, ids=str)
 def test_known_sizes_written_out(case: Case) -> None:
     made, values = fixed(PROGRAMS[case.name], case.known), problem(case)[0]
@@ -42,7 +42,7 @@ def test_known_sizes_written_out(case: Case) -> None:
     near(plain(plan, values), wanted)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_order_of_whole_algorithms(case: Case) -> None:
     variants(fixed(PROGRAMS[case.name], case.known), problem(case)[0], most=6)

@@ -29,7 +29,7 @@ def compiled(name: str, known: dict[str, int], last: str = "") -> tuple[Any, Any
     return plan, made[-1], load(text(made) + last)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("name", "sizes", "known"),
     [

@@ -137,7 +137,7 @@ def made(request: pytest.FixtureRequest) -> tuple[str, str]:
     return request.param, assemble(derive(request.param), None, PLAIN)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 def test_a_class_over_lists_steps_as_numpys_does(made: tuple[str, str]) -> None:
     name, source = made
     assert "numpy" not in source and "np." not in source
@@ -148,7 +148,7 @@ def test_a_class_over_lists_steps_as_numpys_does(made: tuple[str, str]) -> None:
             np.testing.assert_allclose(x, y, rtol=1e-13, atol=1e-300)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 def test_it_resumes_and_refuses(made: tuple[str, str]) -> None:
     name, source = made
     cls = compile_class(source)

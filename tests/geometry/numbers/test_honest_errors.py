@@ -81,7 +81,7 @@ HARD: list[tuple[str, str, str, str, Callable[[Any], Any], float]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.long
 @pytest.mark.parametrize(("support", "statistic", "base", "domain", "truth", "at"), HARD)
 def test_within_the_stated_error(

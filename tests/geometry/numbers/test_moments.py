@@ -190,7 +190,7 @@ CLOSED = [
 ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("body", "truth", "at"), CLOSED)
 def test_against_closed_forms(body: str, truth: Any, at: tuple[float, ...], tmp_path: Path) -> None:
     declared = family(body, tmp_path)

@@ -35,7 +35,7 @@ def stages(reader: Reader, env: dict[str, Any], *names: str) -> None:
         env.update({x: found[x] for x in made.outs})
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", recipes(matrices=False))
 def test_a_recipe_over_an_axis_is_its_emitted_step(name: str) -> None:
     derivation = derive(name)

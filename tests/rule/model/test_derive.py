@@ -44,7 +44,7 @@ def refusal(text: str, algorithm: str, options: Options | None = None):
     return mistake
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_model_has_an_algorithm_with_proved_blocks(name):
     model = shipped(name)

@@ -142,7 +142,7 @@ def slopes(d, model, arrays, point=()):
             yield p.name, (ends[0] - ends[1]) / (2 * step)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("name", CLOSED + LINEAR)
 def test_every_slope_is_zero_at_the_new_points(name):
     model, d = derivation(name)

@@ -17,7 +17,7 @@ ALGORITHMS = (
 MODELS = sorted((Path(__file__).parents[3] / "models").glob("*.model"))
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
 def test_every_line_is_typeset(path):
     derived = 0

@@ -36,7 +36,7 @@ def proved(d, program, source: str) -> bool:
         return False
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("name", "flag"), [("poisson-mixture", "vmp"), ("hmm-poisson-em", "em"), ("ridge", "vmp")]
 )
@@ -74,7 +74,7 @@ WRONG = [  # model, flag, target, text, what stands there instead
 ]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("name", "flag"),
     [
@@ -87,7 +87,7 @@ def test_steps_over_some_rows_stacked_chains_and_filters_are_proved(name, flag):
     assert proofs and all(p.level == "random-exact" for _, p in proofs), proofs
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("name", "flag", "target", "old", "new"), WRONG)
 def test_a_wrong_class_is_not_proved(name, flag, target, old, new):
     d, program, source = emitted(name, flag, target)
@@ -97,7 +97,7 @@ def test_a_wrong_class_is_not_proved(name, flag, target, old, new):
 SAME = ("np.min", "2 * ", "negated", "lse_highest", "_kept")  # equal but for overflow, or not read
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("part", range(4))
 def test_mutants_of_a_step_are_not_proved(part):
     d, program, source = emitted("gamma-poisson", "conjugate", "numpy")
@@ -148,7 +148,7 @@ def test_blocks_are_shortened_and_nothing_else():
     assert "range(0, n_hi, 2)" in __import__("ast").unparse(tree)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_where_wide_sizes_have_too_few_rows_each_is_wide_in_a_longer_chain(target):
     d, program, source = emitted("state-space-em", "em", target)

@@ -49,7 +49,7 @@ def test_blocks_and_updates_are_proved(name, flag):
     assert found and levels(found) == {"identity"}, found
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("rounds", "level"), [(1, "random-exact"), (3, "numeric"), (20, "numeric")]
 )
@@ -72,7 +72,7 @@ def test_what_newton_steps_find_is_equal_in_numbers_and_no_more(name, flag, poin
     assert report.level == "numeric" and report.exit_code == 3 and report.notes
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("name", "flag"), EXACT)
 def test_classes_are_proved_on_towers_of_prime_fields(name, flag):
     report = verify_model(derivation(name, flag), targets=("numpy",))

@@ -144,7 +144,8 @@ def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite:
     if not isinstance(x, np.ndarray) or isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name} is a {type(x).__name__}; pass a NumPy array")
     if x.dtype != like.dtype or x.shape != shape:
-        raise ValueError(f"{name} is {x.dtype}{[*x.shape]}; here it must be {like.dtype}{[*shape]}")
+        wrong = ValueError if x.dtype == like.dtype else TypeError
+        raise wrong(f"{name} is {x.dtype}{[*x.shape]}; here it must be {like.dtype}{[*shape]}")
     if finite and not abs(np.einsum("i->", x.ravel())) < np.inf and not np.isfinite(x).all():
         raise ValueError(f"{name} is not finite; nothing has been changed")
     return x
@@ -154,9 +155,10 @@ def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse what cannot be updated in place, or shares memory."""
     for i, x in enumerate(_listed(params)):
         where = f"{name}[{i}]" if isinstance(params, list | tuple) else name
-        if _shaped_as(where, x, np.shape(x), x).dtype not in DTYPES or not x.flags.carray:
-            wanted = f"{' or '.join(np.dtype(d).name for d in DTYPES)}, contiguous, not read-only"
-            raise ValueError(f"{where} is {x.dtype}; what is updated in place must be {wanted}")
+        if _shaped_as(where, x, np.shape(x), x).dtype not in DTYPES:
+            raise TypeError(f"{where} is {x.dtype}, not {' or '.join(d.__name__ for d in DTYPES)}")
+        if not x.flags.carray:
+            raise ValueError(f"{where} is read-only or not contiguous, and is updated in place")
     ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _listed(params) if x.size)
     if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
@@ -204,7 +206,7 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     elif "check_finite" in held and (name not in held or name == "params"):
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {[*domains]} can")
     elif isinstance(held.get(name), list):
-        value = _views(name, value, held[name])
+        value = _fitting(name, value, held[name], {})
     elif isinstance(held.get(name), np.ndarray):
         _shaped_as(name, value, held[name].shape, held[name])
     held[name] = value
@@ -213,8 +215,7 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
 def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
     if isinstance(like, dict):
-        odd = like.keys() ^ (x.keys() if isinstance(x, Mapping) else {type(x).__name__})
-        if odd:
+        if odd := like.keys() ^ (x.keys() if isinstance(x, Mapping) else {type(x).__name__}):
             raise ValueError(f"{name} lacks or has too much: {', '.join(sorted(map(str, odd)))}")
         return {key: _fitting(key, x[key], like[key], domains) for key in like}
     if isinstance(like, list):

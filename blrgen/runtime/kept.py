@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from blrgen.runtime.arrays import _listed, _shaped_as, _views
+from blrgen.runtime.arrays import _listed, _shaped_as
 
 
 def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
@@ -20,7 +20,7 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     elif "check_finite" in held and (name not in held or name == "params"):
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {[*domains]} can")
     elif isinstance(held.get(name), list):
-        value = _views(name, value, held[name])
+        value = _fitting(name, value, held[name], {})
     elif isinstance(held.get(name), np.ndarray):
         _shaped_as(name, value, held[name].shape, held[name])
     held[name] = value
@@ -40,8 +40,7 @@ def _set_known(model: Any, name: str, value: Any, domains: Mapping[str, str]) ->
 def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
     if isinstance(like, dict):
-        odd = like.keys() ^ (x.keys() if isinstance(x, Mapping) else {type(x).__name__})
-        if odd:
+        if odd := like.keys() ^ (x.keys() if isinstance(x, Mapping) else {type(x).__name__}):
             raise ValueError(f"{name} lacks or has too much: {', '.join(sorted(map(str, odd)))}")
         return {key: _fitting(key, x[key], like[key], domains) for key in like}
     if isinstance(like, list):

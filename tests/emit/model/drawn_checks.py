@@ -39,6 +39,7 @@ FLAGS = ("conjugate", "filter", "em", "online-em", "vmp", "svi", "ncvmp", "cvi",
 STEPS = 3
 LARGE = 1e8
 SMALL = Small(rows=6, chain=4)
+FEWER = Small(rows=2, chain=2)  # where an integral is done of each, by loops as Python
 NEVER_FALLS = ("em", "vmp", "conjugate")
 
 
@@ -63,7 +64,7 @@ def trouble(source: str, flag: str) -> list[str]:
     found = []
     for check in (runs, agrees, counts):
         try:
-            check(source, d, program, drawn(d.model, program, small=SMALL))
+            check(source, d, program, drawn(d.model, program, small=FEWER if d.sites else SMALL))
         except Found as words:
             found.append(f"{check.__name__}: {words}")
         except UserError as words:

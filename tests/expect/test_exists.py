@@ -48,7 +48,6 @@ FINITE = [
 ]  # fmt: skip
 
 
-@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("family", "loss", "words"), INFINITE)
 def test_an_infinite_expectation_is_refused(family, loss, words):
     with pytest.raises(NoExpectation, match="does not exist") as refused:

@@ -81,7 +81,9 @@ def test_a_broken_family_file(invoke, tmp_path, command, text, what):
 @pytest.mark.parametrize("family", ["bernoulli-sign", "gaussian-fixed", "gaussian-full"])
 def test_a_family_of_ours_passes_its_check(invoke, family):
     said = invoke("check", family)
-    assert (said.code, said.err) == (0, ""), said.out
+    assert said.code == 0, said.out
+    # where a machine has other work, what is being looked at is said, and nothing else
+    assert all(line.startswith("… ") for line in said.err.splitlines()), said.err
     assert all(line.startswith(("ok ", " ")) for line in said.out.splitlines())
 
 

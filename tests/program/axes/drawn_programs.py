@@ -252,7 +252,8 @@ class Drawing(Given):
         """A vector or a matrix whose rows are the letter's."""
         size = self.letter[row].size
         wide = self.rng.random() < 0.4
-        found = [q for q in self.readable() if q.sizes[-1 - wide : len(q.sizes) - wide] == (size,)]
+        found = [q for q in self.readable() if not q.last]
+        found = [q for q in found if q.sizes[-1 - wide : len(q.sizes) - wide] == (size,)]
         if not found:
             return None
         q = self.rng.choice(found)
@@ -278,7 +279,7 @@ class Drawing(Given):
         i, j = pair
         letters = self.arranged(self.fresh_letters(pair, self.rng.randint(0, 2)))
         size = self.letter[i].size
-        found = [q for q in self.known.values() if q.sizes[-2:] == (size, size)]
+        found = [q for q in self.known.values() if q.sizes[-2:] == (size, size) and not q.last]
         if not found:
             return []
         q = self.rng.choice(found)

@@ -80,7 +80,7 @@ def test_another_size_is_refused(fixed: Any) -> None:
         opt.step(np.zeros(4), np.eye(3))
     with pytest.raises(ValueError, match="g is float64"):
         opt.step(np.zeros(3), np.eye(4))
-    with pytest.raises(ValueError, match="H is float32"):
+    with pytest.raises(TypeError, match="H is float32"):
         opt.step(np.zeros(4), np.eye(4, dtype=np.float32))
     with pytest.raises(ValueError, match=r"S is float64\[3, 3\]"):
         opt.S = np.eye(3)

@@ -4,7 +4,7 @@
 |---|---|
 | `nodes` | letters, quantities, references, reductions, linear algebra; `Let`, `Seq`, `Program` |
 | `text` | the notation: programs as text, text as programs |
-| `check` | the type checker: seven rules, messages that show both sides' axes |
+| `check` | the type checker: eight rules, messages that show both sides' axes |
 | `interpret`, `evaluate`, `meanings` | the meaning, in NumPy: each equation as a whole array |
 | `lowered`, `parts` | assignments of a rule as equations with indices; as a part of it |
 | `formed` | a symmetric matrix that is made entry by entry, factored and solved with once |

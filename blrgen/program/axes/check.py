@@ -8,6 +8,7 @@
 6. What a recurrence makes is read at its letter once it is made, or a step against its
    direction, with a value for the first index.
 7. The last value of a recurrence is read outside of it.
+8. A letter, an axis and a quantity have names of their own.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class _Checker:
         p = self.program
         if len(self.letters) < len(p.letters):
             raise self.wrong("a letter is declared twice", letters=[x.name for x in p.letters])
+        self.named_apart()
         for q in p.given:
             self.where = f"given {q.name}"
             self.square(q.name, q.sizes, q.structure)
@@ -73,6 +75,18 @@ class _Checker:
             if self.look_up(given) != self.known[made]:
                 raise self.wrong("what is written has other axes than the array it goes to",
                                  array=self.known[given], written=self.known[made])  # fmt: skip
+
+    def named_apart(self) -> None:
+        """Letters, axes and quantities are all names in the loops of one program."""
+        p = self.program
+        sizes = {size for x in p.letters if isinstance(size := x.size, str)}
+        sizes |= {size for q in p.given for size in q.sizes if isinstance(size, str)}
+        quantities = {*self.known, *(s.name for s in p.lets)}
+        twice = {*self.letters} & sizes | {*self.letters} & quantities | sizes & quantities
+        if twice:
+            self.where = "the whole program"
+            raise self.wrong("a name stands for two of letter, axis and quantity",
+                             names=sorted(twice))  # fmt: skip
 
     def statement(self, s: a.Statement) -> None:
         if isinstance(s, a.Let):

@@ -53,6 +53,8 @@ def test_a_letter_that_ends_nowhere_shows_both_sides() -> None:
         ("s[n,k] = sum(w, y[k,w])", "another axis"),
         ("s[n,k] = [z[n] == i]", "on different axes"),
         ("s = 1\ns = 2", "given a value twice"),
+        ("k[n] = x[n,0]", "two of letter, axis and quantity"),
+        ("K = sum(k, mu[k,0])", "two of letter, axis and quantity"),
         ("s[i,i] = M[i,i]", "twice on the left"),
         ("s = q", "unknown name"),
         ("s[n,i]: sym = x[n,i]", "only square matrices"),

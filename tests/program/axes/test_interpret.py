@@ -48,11 +48,11 @@ def test_diagonals_labels_and_counts() -> None:
     m, z, x = R.normal(size=(3, 3)), np.array([1, 0, 1, 2]), R.normal(size=4)
     out = run(
         "m[d,d], z[N] in d, x[N]",
-        "t = sum(i, m[i,i])\ng[n] = m[z[n],0]\ns[i] = sum(n, [z[n] == i] * x[n]) / size(N)\n"
+        "f = sum(i, m[i,i])\ng[n] = m[z[n],0]\ns[i] = sum(n, [z[n] == i] * x[n]) / size(N)\n"
         "e[i,j] = [i == j]",
-        "t, g, s, e", m=m, z=z, x=x,
+        "f, g, s, e", m=m, z=z, x=x,
     )  # fmt: skip
-    assert np.isclose(out["t"], np.trace(m), rtol=1e-14)
+    assert np.isclose(out["f"], np.trace(m), rtol=1e-14)
     assert np.array_equal(out["g"], m[z, 0])
     assert np.allclose(out["s"], np.bincount(z, x) / 4, rtol=1e-14)
     assert np.array_equal(out["e"], np.eye(3))

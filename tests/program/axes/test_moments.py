@@ -11,7 +11,7 @@ from blrgen.program.axes.interpret import interpret
 from blrgen.program.axes.moments import moments
 from blrgen.program.axes.text import program, shown
 
-LETTERS = "n,m:N, h,i,k:q, j:d, K:K"
+LETTERS = "n,m:N, h,i,k:q, j:d, l:K"
 GIVEN = "x[N,d], y[N], P[q,q] spd, W[q,d], b[q], r[N,K]"
 R = np.random.default_rng(4)
 ROOT = R.normal(size=(2, 2))
@@ -78,7 +78,7 @@ def test_a_row_that_is_squared_or_subtracted_is_multiplied_out() -> None:
 
 @pytest.mark.parametrize(
     ("body", "outs"),
-    [("s[K] = sum(n, r[n,K] * x[n,0])", "s"),  # what is not data
+    [("s[l] = sum(n, r[n,l] * x[n,0])", "s"),  # what is not data
      ("e[n] = exp(y[n])\ns = sum(n, e[n])", "s"),  # no polynomial
      ("s = sum(n, y[n])\ne[n] = y[n] * 2", "s, e"),  # a row is handed out
      ("s = max(n, y[n])", "s"),

@@ -81,7 +81,7 @@ def _solutions(program: a.Program) -> dict[str, _Solution]:
     kept = {*program.outs, *(y for _, y in program.writes)}
     kept |= {x for put in program.assembled for _, e in put.entries for x in e.names}
     found: dict[str, _Solution] = {}
-    for place, (s, around) in enumerate(_flat(program.body)):
+    for place, (s, around) in enumerate(a.placed(program.body)):
         e = s.expr
         if not isinstance(e, a.Lin) or e.op != "solve" or s.name in kept:
             continue
@@ -103,7 +103,7 @@ class _Found:
         self.solutions, self.structures = solutions, program.structures
         self.whole: set[str] = set()
         self.pairs: dict[str, list[_Pair]] = {}
-        for place, (s, around) in enumerate(_flat(program.body)):
+        for place, (s, around) in enumerate(a.placed(program.body)):
             read = [r.name for e in (*s.expressions, *s.at, *_truth(s)) for r in a.refs(e)]
             wanted = [x for x in read if x in solutions]
             if not wanted:
@@ -232,13 +232,3 @@ class _Halves:
 
 def _truth(s: a.Let) -> tuple[a.Ref, ...]:
     return () if s.where is None else (s.where[1],)
-
-
-def _flat(
-    body: tuple[a.Statement, ...], around: tuple[a.Seq, ...] = ()
-) -> list[tuple[a.Let, tuple[a.Seq, ...]]]:
-    """All equations in their order with the recurrences around them."""
-    out: list[tuple[a.Let, tuple[a.Seq, ...]]] = []
-    for s in body:
-        out += [(s, around)] if isinstance(s, a.Let) else _flat(s.body, (*around, s))
-    return out

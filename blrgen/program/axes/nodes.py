@@ -266,6 +266,16 @@ def lets(body: tuple[Statement, ...]) -> Iterator[Let]:
             yield from lets(s.body)
 
 
+def placed(
+    body: tuple[Statement, ...], around: tuple[Seq, ...] = ()
+) -> list[tuple[Let, tuple[Seq, ...]]]:
+    """All equations in their order with the recurrences around them."""
+    out: list[tuple[Let, tuple[Seq, ...]]] = []
+    for s in body:
+        out += [(s, around)] if isinstance(s, Let) else placed(s.body, (*around, s))
+    return out
+
+
 def recurrences(body: tuple[Statement, ...]) -> list[Seq]:
     """The recurrences of a body and those in them."""
     return [x for s in body if isinstance(s, Seq) for x in (s, *recurrences(s.body))]

@@ -108,7 +108,7 @@ class _Scheduling:
     def items(self) -> list[Item]:
         """One an equation, and one for each array that results go to."""
         program = self.plan.program
-        found = [self.item(s, around) for s, around in _flat(program.body)]
+        found = [self.item(s, around) for s, around in a.placed(program.body)]
         made = {i.let.name: i for i in found}
         for out in program.outs:
             found.append(self.copy(out, made[out]))
@@ -352,12 +352,3 @@ def _begins(i: Item, loop: Loop) -> bool:
     """Whether the item has an equation of its own at the loop's first index."""
     own = next((x for x in reversed(i.around) if x.letter in i.let.letters), None)
     return i.let.first is not None and own is loop.seq
-
-
-def _flat(
-    body: tuple[a.Statement, ...], around: tuple[a.Seq, ...] = ()
-) -> list[tuple[a.Let, tuple[a.Seq, ...]]]:
-    out: list[tuple[a.Let, tuple[a.Seq, ...]]] = []
-    for s in body:
-        out += [(s, around)] if isinstance(s, a.Let) else _flat(s.body, (*around, s))
-    return out

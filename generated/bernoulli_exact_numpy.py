@@ -200,8 +200,8 @@ def _fitting(name: str, x: Any, like: Any, domains: Mapping[str, str]) -> Any:
 
 def _load(opt: Any, saved: Any, main: str, domains: Mapping[str, str], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
-    like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
-    beside = {"t": "[0, inf)", "draws": "[1, inf)" if saved.get("sums") else "[0, 0]"}
+    like = opt.state_dict() | {k: x if dict(saved or ()).get(k) else {} for k, x in left.items()}
+    beside = {"t": "[0, inf)", "draws": "[1, inf)" if like.get("sums") else "[0, 0]"}
     found = _fitting("the saved state", saved, like, {**beside, **domains})
     params = _listed(found.pop(main))
     found |= found.pop("hyperparameters")

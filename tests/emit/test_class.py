@@ -207,6 +207,8 @@ def test_what_cannot_be_used_is_refused(hand: Any, name: str, target: str) -> No
         (ValueError, "g: 2 arrays for 1 arrays", lambda: cls(ones).step([ones, ones], *H)),
         (ValueError, "the saved state lacks or has too much: .*, t",
          lambda: cls(ones).load_state_dict({})),
+        (ValueError, "the saved state lacks or has too much: NoneType, ",
+         lambda: cls(ones).load_state_dict(None)),
         (ValueError, r"m is float64\[4\]; here it must be float64\[3\]",
          lambda: cls(np.ones(3)).load_state_dict(cls(ones).state_dict())),
     ]  # fmt: skip

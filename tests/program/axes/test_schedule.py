@@ -179,9 +179,7 @@ def test_a_zero_that_the_next_place_reads_is_there_at_the_first_one() -> None:
     (loop,) = (x for x in made.body if isinstance(x, Loop))
     late = {i.let.name for i in loop.first or [] if isinstance(i, Item)}
     assert "w" in late
-    made = plan(
-        f"{body}    y2[t] = first(b[t]), y2[t-1] + v[t] * w[t-1]\ng = y2[last(t)]", "g"
-    )
+    made = plan(f"{body}    y2[t] = first(b[t]), y2[t-1] + v[t] * w[t-1]\ng = y2[last(t)]", "g")
     (loop,) = (x for x in made.body if isinstance(x, Loop))
     first = {i.let.name for i in loop.first or [] if isinstance(i, Item)}
     assert "w" in first and "v" not in first  # what is zero and read nowhere idles

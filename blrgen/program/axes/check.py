@@ -99,6 +99,8 @@ class _Checker:
         outer = self.inside, self.coming
         self.inside = (*self.inside, s.letter)
         self.coming = {**self.coming, **{x.name: x for x in a.lets(s.body)}}
+        for made in a.lets(s.body):
+            self.declared(made)
         for x in s.body:
             self.statement(x)
         if s.stop:
@@ -112,13 +114,18 @@ class _Checker:
             raise self.wrong("what ends a recurrence is one truth value an index",
                              name=s.stop, declared=own, recurrences=self.inside)  # fmt: skip
 
+    def declared(self, s: a.Let) -> None:
+        """Every letter of what an equation makes is one of the program's."""
+        for x in s.letters:
+            if x not in self.letters:
+                self.where = shown(s)
+                raise self.wrong("unknown letter", letter=x, known=list(self.letters))
+
     def let(self, s: a.Let) -> None:
         self.where = shown(s)
         if s.name in self.known:
             raise self.wrong("a name is given a value twice", name=s.name)
-        for x in s.letters:
-            if x not in self.letters:
-                raise self.wrong("unknown letter", letter=x, known=list(self.letters))
+        self.declared(s)
         if len(set(s.letters)) < len(s.letters):
             raise self.wrong("a letter stands twice on the left", result=s.letters)
         self.ragged(s.letters, a.Ref(s.name, s.target))

@@ -9,12 +9,9 @@ what was wrong, in words, or nothing.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,6 +31,7 @@ from blrgen.validate.model.data import Drawn, Small, drawn
 from tests.emit.model.drawn_models import drawn_text
 from tests.emit.model.plain_joint import log_joint
 from tests.emit.model.test_targets import as_python
+from tests.verify_models import limited
 
 FLAGS = ("conjugate", "filter", "em", "online-em", "vmp", "svi", "ncvmp", "cvi", "gibbs")
 STEPS = 3
@@ -263,20 +261,6 @@ def log_density(family: str, q: Any, x: dict[str, Any]) -> float:
             DENSITIES[family.replace("-", "_")](*(v[at] for v in x.values()), *args.values())
         )
     return total
-
-
-@contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def verified(source: str, flag: str) -> list[str]:
